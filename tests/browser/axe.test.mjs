@@ -1,4 +1,5 @@
-// Every kind of page held against axe's rules, best practices included: light and dark, on a large screen, a tablet, and as narrow as WCAG asks.
+// Checks every kind of page against axe's rules, including best practices: light and dark, on a large screen, a tablet,
+// and as narrow as WCAG requires.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -28,7 +29,7 @@ const port = async (page) => {
   return new PortPage(page);
 };
 
-/** What is looked at: an address, and what is done there first. The page for missing addresses is made for the root. */
+/** The checked pages: an address, and the actions there first. The page for missing addresses is built for the root. */
 const views = {
   home: ["", async () => {}],
   guide: ["guides/popdist/", async () => {}],
@@ -71,7 +72,7 @@ const views = {
   check: ["check/", (page) => page.getByRole("button", { name: "Run", exact: true }).waitFor()],
 };
 
-/** What breaks the rules, in words. */
+/** The violations, as text. */
 async function violations(page) {
   const found = await page.evaluate(async (values) => {
     const { violations } = await window.axe.run(document, { runOnly: { type: "tag", values }, resultTypes: ["violations"] });
@@ -84,7 +85,7 @@ async function violations(page) {
 }
 
 for (const [name, [path, prepare]] of Object.entries(views)) {
-  // Every guide on one page: 47,000 elements, a minute and more for each look on a busy machine.
+  // Every guide on one page: 47,000 elements, a minute or more for each check on a busy machine.
   test(`axe finds nothing: ${name}`, { timeout: name === "print" ? 900_000 : 240_000 }, async () => {
     const found = [];
     for (const width of [1920, 768, 320]) {

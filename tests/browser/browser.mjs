@@ -1,11 +1,11 @@
-// How a browser is started, for all who look at the built site in one.
+// How a browser is started, for everything that opens the built site in one.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The browser; `PORTOLAN_CHROMIUM` says which. */
+/** The browser, selected by `PORTOLAN_CHROMIUM`. */
 export const executablePath = process.env.PORTOLAN_CHROMIUM ?? "/usr/bin/chromium";
 
 export const flags = [
@@ -18,10 +18,10 @@ export const flags = [
   "--disable-sync",
 ];
 
-// Which fonts a machine has decides how wide a page is: the browser sees those of `fonts.conf` alone.
+// The installed fonts determine how wide a page is: the browser only sees those of `fonts.conf`.
 const environment = { ...process.env, FONTCONFIG_FILE: fileURLToPath(new URL("fonts.conf", import.meta.url)) };
 const chosen = { executablePath, env: environment };
-/** Whoever wants the flags alone need not have it. */
+/** Not required by those who only need the flags. */
 const chromium = async () => (await import("playwright-core")).chromium;
 
 /** A browser. */
@@ -29,14 +29,14 @@ export async function launch(more = []) {
   return (await chromium()).launch({ ...chosen, args: [...flags, ...more] });
 }
 
-/** A browser with a profile of its own, in a folder, as `preferences` want it; resolves to its one context. */
+/** A browser with a profile of its own, in a folder, with these `preferences`; resolves to its only context. */
 export async function launchWith(folder, preferences) {
   mkdirSync(join(folder, "Default"), { recursive: true });
   writeFileSync(join(folder, "Default/Preferences"), JSON.stringify(preferences));
   return (await chromium()).launchPersistentContext(folder, { ...chosen, args: flags });
 }
 
-/** Waits until the focus is on the element with this id: a page moves it in a task behind the one that shows the rest. */
+/** Waits until the focus is on the element with this id: a page moves it in a task after the one that shows the rest. */
 export async function focusReaches(page, id) {
   const focused = () => page.evaluate(() => document.activeElement.id);
   await page.waitForFunction((id) => document.activeElement.id === id, id, { timeout: 10_000 }).catch(async () => {

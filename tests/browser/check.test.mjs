@@ -1,4 +1,4 @@
-// The page that checks a port, end to end in a real browser, held against PyTorch's outputs and the command's.
+// The page that checks a port, end to end in a real browser, compared with PyTorch's outputs and the command's.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -29,7 +29,7 @@ after(async () => {
   site?.end();
 });
 
-/** The page as a person sees it. */
+/** The page as used by a person. */
 class CheckPage {
   static async open(address, { fragment = "", width = 1280, height = 900, scheme = "light", ready = true, serviceWorkers = "allow" } = {}) {
     const self = new CheckPage();
@@ -52,7 +52,7 @@ class CheckPage {
     return self;
   }
 
-  /** Sets a control as a person does. */
+  /** Sets a control like a person. */
   async set(key, value) {
     const control = this.page.locator(`#f-${key}`);
     const kind = await control.evaluate((element) => element.type);
@@ -80,7 +80,7 @@ class CheckPage {
     return this.page.locator(`#fault-${key}`);
   }
 
-  /** Waits for a fault at a control; resolves to its text. */
+  /** Waits for an error at a control; resolves to its text. */
   async faultAt(key) {
     await this.page.waitForFunction((key) => document.querySelector(`#fault-${key}`)?.textContent, key);
     return this.fault(key).textContent();
@@ -101,7 +101,7 @@ class CheckPage {
     return readFileSync(await download.path());
   }
 
-  /** What is told about the run, by its name. */
+  /** A reported property of the run, by its name. */
   facts() {
     return this.page.locator("#about div, #statistics dl div").evaluateAll((rows) =>
       Object.fromEntries(rows.map((row) => [row.querySelector("dt").textContent, row.querySelector("dd").textContent])),
@@ -117,7 +117,7 @@ class CheckPage {
   }
 }
 
-/** A test with a page of its own; what the page complained about is part of the result. */
+/** A test with a page of its own; errors on the page are part of the result. */
 function onPage(name, options, body) {
   test(name, { timeout: 90_000 }, async () => {
     const page = await CheckPage.open(site.address, options);
@@ -139,7 +139,7 @@ onPage("as the page begins: trained weights tell a neutrino from cosmic rays", {
   assert.equal(facts.Weights, "sample");
   assert.ok(parseFloat(facts["Correct class, background excluded"]) > 95, JSON.stringify(facts));
   assert.ok(Number(facts["IoU neutrino"]) > 0.7, JSON.stringify(facts));
-  // The weights know no other network.
+  // The weights are for a different network.
   await page.set("preset", "a21");
   assert.equal(await page.value("weights"), "seeded");
   await page.set("weights", "sample");
@@ -185,7 +185,7 @@ test("the reference is the command's, and the command accepts it", { skip: !comm
     assert.equal((await page.download("script")).toString(), readFileSync(script, "utf8"));
     await page.choose("candidate", "command.safetensors", readFileSync(theirs));
     assert.match(await page.compared(), /^PASS/);
-    // Another event's outputs don't.
+    // Another event's outputs don't agree.
     execFileSync(command, [...words.map((word) => (word === "5" ? "6" : word)), "--out", theirs]);
     await page.choose("candidate", "command.safetensors", readFileSync(theirs));
     await page.page.locator("#verdict", { hasText: "FAIL" }).waitFor();
@@ -267,7 +267,7 @@ onPage("bad files are refused beside their control, and the page goes on", { fra
   await refused("weights", "notes.txt", Buffer.from("weights are in the other folder\n"), /not a supported file; expected safetensors, torch\.save's format \(\.pt/);
   await refused("weights", "empty.pt", Buffer.alloc(0), /empty/);
   await refused("weights", "code.pt", Buffer.from("\x80\x04cos\nsystem\n(S'x'\ntR.", "latin1"), /pickle/);
-  // As torch.save packs it, with a call that PyTorch's own reader would make.
+  // As packed by torch.save, with a call that PyTorch's own reader would execute.
   const hostile = { "archive/data.pkl": "\x80\x02cos\nsystem\nX\x0a\x00\x00\x00echo hello\x85R.", "archive/version": "3\n" };
   await refused("weights", "hostile.pt", zip(hostile), /os\.system/);
   await refused("weights", "cut.pt", zip(hostile).subarray(0, 60), /./);
@@ -299,7 +299,7 @@ onPage("an event is taken out of larcv's HDF5 file", { fragment: tiny }, async (
     const [from, to] = header(reference)[name].data_offsets.map((at) => at + 8 + Number(reference.readBigUInt64LE(0)));
     return Array.from({ length: (to - from) / 4 }, (_, i) => reference.readFloatLE(from + 4 * i));
   };
-  // Row r, col 2 r + plane: 10 + r + 0.5, and by turns cosmic and neutrino.
+  // Row r, col 2 r + plane: 10 + r + 0.5, alternately cosmic and neutrino.
   const at = (plane, row, col) => (plane * 32 + row) * 64 + col;
   assert.equal(floats("input").filter((value) => value !== 0).length, 15);
   assert.equal(floats("input")[at(2, 3, 8)], 13.5);
@@ -316,7 +316,7 @@ onPage("an event is taken out of larcv's HDF5 file", { fragment: tiny }, async (
   await page.run();
 });
 
-// Without the service worker, which would fetch what this test holds back.
+// Without the service worker, which would fetch what this test blocks.
 onPage("the reader of HDF5 files ends when it is cancelled, or can't be loaded", { fragment: tiny, serviceWorkers: "block" }, async (page) => {
   const readers = () => page.page.workers().filter((worker) => worker.url().includes("larcv"));
   const reader = "**/larcv_bg.wasm";
@@ -344,7 +344,7 @@ onPage("a file of 3 GB is refused before it is read", {}, async (page) => {
   await page.set("weights", "file");
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   try {
-    // A file with a hole: it takes no room on the disk.
+    // A sparse file: it uses no space on the disk.
     const huge = join(folder, "huge.pt");
     writeFileSync(huge, "PK");
     truncateSync(huge, 3e9);
@@ -421,7 +421,7 @@ onPage("a file of bfloat16 numbers is compared as such when it is asked for, and
   const start = 8 + Number(bundle.readBigUInt64LE(0));
   for (const plane of [0, 1, 2]) {
     const [from, to] = header(bundle)[`output.plane${plane}`].data_offsets;
-    // The lower half of each number goes.
+    // The lower half of each number is removed.
     for (let at = start + from; at < start + to; at += 4) bundle.writeUInt16LE(0, at);
   }
   await page.choose("candidate", "candidate.safetensors", bundle);
@@ -429,7 +429,7 @@ onPage("a file of bfloat16 numbers is compared as such when it is asked for, and
   await page.page.locator("#verdict", { hasText: "PASS: within bfloat16" }).waitFor();
   assert.equal(await page.value("precision"), "bf16");
   assert.equal(await page.page.locator("#suggested").count(), 0);
-  // The verdict comes first.
+  // The verdict is shown first.
   const order = await page.page.locator("#results h2").allTextContents();
   assert.equal(order[0], "Comparison");
 });
@@ -507,12 +507,12 @@ onPage("without JavaScript the page says what it does", { ready: false }, async 
   assert.match(await page.page.locator("main").textContent(), /portolan forward --config small --weights sample/);
 });
 
-/** What a safetensors file says of its tensors. */
+/** The header of a safetensors file. */
 function header(file) {
   return JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))));
 }
 
-/** A zip archive of texts that are not packed. */
+/** A zip archive of uncompressed texts. */
 function zip(files) {
   const [locals, central] = [[], []];
   let place = 0;
@@ -540,7 +540,7 @@ function zip(files) {
   return Buffer.concat([...locals, list, end]);
 }
 
-/** An array of float32 as NumPy writes it. */
+/** An array of float32 in NumPy's format. */
 function npy(shape, numbers) {
   const list = shape.join(", ");
   const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${list}), }`.padEnd(117) + "\n";

@@ -1,4 +1,4 @@
-/** The checksum of zip archives. Node has it itself since 20.15; Debian 12 has Node 18. */
+/** The checksum of zip archives. It is built into Node since 20.15; Debian 12 has Node 18. */
 export function crc32(data) {
   let crc = ~0;
   for (const byte of Buffer.from(data)) {

@@ -1,12 +1,12 @@
-// The engine's worker without the page: ports projects, and says of each port the SHA-256 of everything that came out of it.
-// What is said to the worker stands in `app/web/src/port/protocol.rs`, and here as bytes (postcard's: a number for the question, then its
-// fields): a question that the engine does not understand gets no answer.
+// The engine's worker without the page: ports projects, and returns the SHA-256 of all results of each port. The
+// messages to the worker are defined in `app/web/src/port/protocol.rs`, and written here as bytes (postcard's: a number
+// for the request, then its fields): a request that the engine does not understand gets no answer.
 
 /**
- * Ports every project in every way; gives `{project: {way: {report, patch, texts}}}`, each a SHA-256 in hex. A project is
- * `{name, files: [{path, text}]}`, a way `{name, target, style}`. `worker` is anything that takes messages and answers them as the
- * engine's worker does and has said that it is ready. It uses nothing from outside its own text, so that a test can send it into
- * any browser as text, to be called there.
+ * Ports every project in every way; returns `{project: {way: {report, patch, texts}}}`, each a SHA-256 in hex. A project is
+ * `{name, files: [{path, text}]}`, a way `{name, target, style}`. `worker` is anything that answers messages like the engine's
+ * worker and has reported that it is ready. The function uses nothing from outside its own text, so that a test can send it to
+ * any browser as text and call it there.
  */
 export async function portAll(worker, projects, ways) {
   const number = (value) => {
@@ -22,7 +22,7 @@ export async function portAll(worker, projects, ways) {
   const styles = ["auto", "in-place", "branch"];
   const asks = {
     files: (paths) => [1, ...list(paths)],
-    // Target, style, the newest SDK, nothing unsafe, no options, nothing turned off; the first file is shown.
+    // Target, style, the newest SDK, nothing unsafe, no options, nothing disabled; the first file is shown.
     port: ({ target, style }) => [3, ...text(target), styles.indexOf(style), 0, 0, 0, 0, 0, 0],
     patch: () => [9],
     report: () => [10],

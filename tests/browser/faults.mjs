@@ -1,11 +1,11 @@
-// What goes wrong with a site, for servers of tests (`fault` of site.mjs).
+// Faults of a site, for test servers (`fault` of site.mjs).
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "./crc32.mjs";
 import { dist } from "./site.mjs";
 
-/** How often each path was asked for, and what goes wrong with those that are named. */
+/** How often each path was requested, and the faults of those that are named. */
 export function faulty(faults) {
   const asked = new Map();
   const fault = (path) => {
@@ -15,9 +15,9 @@ export function faulty(faults) {
   return { asked: (path) => asked.get(path) ?? 0, fault, options: { fault } };
 }
 
-/** An engine that crashes at the first port that it is asked for; the next one does not. */
+/** An engine that crashes at the first requested port; the next one does not. */
 export function crashes() {
-  // The page asks for the catalogue first, then sends the files.
+  // The page requests the catalogue first, then sends the files.
   const crashing = `
     import init from "./engine.js";
     let heard = 0;
@@ -31,7 +31,7 @@ export function crashes() {
   return { asked: () => asked("start_engine.js"), fault };
 }
 
-/** An engine that starts, then never answers, and takes all of its thread; the next one does not. */
+/** An engine that starts, then never answers, and keeps its thread busy; the next one does not. */
 export function hangs() {
   const hanging = `
     import init from "./engine.js";
@@ -45,7 +45,7 @@ export function hangs() {
   return faulty({ "start_engine.js": (time) => (time === 1 ? hanging : undefined) });
 }
 
-/** A WebAssembly module whose memory grows to no more than so many pages of 64 KiB. */
+/** A WebAssembly module whose memory is limited to this many pages of 64 KiB. */
 export function withMemory(module, pages) {
   const number = (at) => {
     let value = 0;
@@ -58,7 +58,7 @@ export function withMemory(module, pages) {
   for (let at = 8; at < module.length; ) {
     const { value: size, next: body } = number(at + 1);
     if (module[at] === 5) {
-      // One memory that has a limit: what it begins with, and the limit.
+      // A memory with a limit: its initial size, and the limit.
       const memory = [1, 1, ...bytes(number(body + 2).value), ...bytes(pages)];
       return Buffer.concat([module.subarray(0, at), Buffer.from([5, ...bytes(memory.length), ...memory]), module.subarray(body + size)]);
     }
@@ -69,7 +69,7 @@ export function withMemory(module, pages) {
 
 const worker = readFileSync(join(dist, "sw.js"), "utf8");
 
-/** A service worker that is whole until a page posts `lose` to it, and from then on may not open its cache. */
+/** A service worker that works until a page posts `lose` to it, and from then on can't open its cache. */
 export function losing(path) {
   const lost = `
     const open = CacheStorage.prototype.open;
@@ -81,7 +81,7 @@ export function losing(path) {
   return path === "sw.js" ? lost + worker : undefined;
 }
 
-/** An archive whose entries are what they are said to be: `{path, data, method, crc, size, mode}`, packed already. */
+/** An archive with exactly these entries: `{path, data, method, crc, size, mode}`, already compressed. */
 export function archiveOf(entries) {
   const [bodies, list] = [[], []];
   let at = 0;
@@ -95,7 +95,7 @@ export function archiveOf(entries) {
     rest.writeUInt32LE(mode * 65536, 6);
     rest.writeUInt32LE(at, 10);
     bodies.push(Buffer.from("PK\x03\x04"), about, name, data);
-    // Made by a Unix, which is where links are.
+    // Created on a Unix, which has links.
     list.push(Buffer.from("PK\x01\x02\x14\x03", "latin1"), about, rest, name);
     at += 30 + name.length + data.length;
   }

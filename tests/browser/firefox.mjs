@@ -1,5 +1,6 @@
-// Firefox as Debian has it, driven by WebDriver BiDi, which it speaks itself: no driver stands between. Playwright's and
-// Puppeteer's own functions for it are compiled in the page by `eval`, which the site's policy forbids.
+// Firefox from Debian, controlled through WebDriver BiDi, which it supports itself: there is no driver in between.
+// Playwright's and Puppeteer's own functions for it are compiled in the page by `eval`, which the site's policy
+// forbids.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +15,7 @@ const program = process.env.PORTOLAN_FIREFOX ?? named.find(existsSync);
 const pause = (milliseconds) => new Promise((go) => setTimeout(go, milliseconds));
 
 export class Firefox {
-  /** Starts one with a profile of its own; `preferences` as about:config names them. */
+  /** Starts one with a profile of its own; `preferences` have the names in about:config. */
   static async launch(preferences = {}) {
     if (!program) throw new Error("Firefox is missing: `cargo xtask setup` installs it with apt (firefox-esr), or PORTOLAN_FIREFOX says where one is");
     const self = new Firefox();
@@ -58,18 +59,18 @@ export class Firefox {
     return new Promise((done, fail) => this.waiting.set(id, { done, fail }));
   }
 
-  /** A tab; those of one `user` share what the browser stores, and of others see nothing of it. */
+  /** A tab; those of one `user` share the browser's storage, which is invisible to others. */
   async tab(user) {
     const { context } = await this.ask("browsingContext.create", { type: "tab", ...(user && { userContext: user }) });
     return new Tab(this, context);
   }
 
-  /** A place of its own for what sites store. */
+  /** A separate storage for sites. */
   async user() {
     return (await this.ask("browser.createUserContext", {})).userContext;
   }
 
-  /** The next file that is downloaded whole while `act` runs, by name and bytes. */
+  /** The next file that is completely downloaded while `act` runs, by name and bytes. */
   async download(act) {
     const there = () => readdirSync(this.downloads).filter((name) => !name.endsWith(".part"));
     const before = new Set(there());
@@ -111,7 +112,7 @@ export class Tab {
     return this.firefox.ask("browsingContext.close", { context: this.context });
   }
 
-  /** Calls a function in the page; what it is given and gives is JSON. */
+  /** Calls a function in the page; arguments and result are JSON. */
   async run(call, ...given) {
     const functionDeclaration = `async () => JSON.stringify(await (${call})(...${JSON.stringify(given)}))`;
     const params = { functionDeclaration, target: { context: this.context }, awaitPromise: true, userActivation: true };
@@ -120,10 +121,10 @@ export class Tab {
     return result.value === undefined ? undefined : JSON.parse(result.value);
   }
 
-  /** Waits until a function in the page gives something true; resolves to it. */
+  /** Waits until a function in the page returns something truthy; resolves to it. */
   async until(call, ...given) {
     for (let tries = 0; ; tries++) {
-      // While another page is loaded there is none to ask.
+      // While another page is being loaded there is none to query.
       const found = await this.run(call, ...given).catch((error) => void (this.last = error));
       if (found) return found;
       if (tries > 1200) throw new Error(`not after a minute: ${call} ${JSON.stringify(given)} ${this.last ?? ""}`);
@@ -131,7 +132,7 @@ export class Tab {
     }
   }
 
-  /** Waits for an element with such a text; resolves to all its text. */
+  /** Waits for an element with this text; resolves to all its text. */
   said(selector, text = "") {
     const has = (selector, text) =>
       [...document.querySelectorAll(selector)].map((element) => element.textContent).find((all) => all.includes(text) && all !== "");
@@ -142,7 +143,7 @@ export class Tab {
     return this.run((selector) => document.querySelector(selector).click(), selector);
   }
 
-  /** Chooses files of the disk, as a person does in the browser's dialog. */
+  /** Selects files on disk, like a person in the browser's dialog. */
   async choose(selector, ...files) {
     const locator = { type: "css", value: selector };
     const { nodes } = await this.firefox.ask("browsingContext.locateNodes", { context: this.context, locator });

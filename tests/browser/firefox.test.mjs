@@ -1,4 +1,4 @@
-// The site in Firefox: it starts, ports to the same bytes, keeps the work, and comes back from what goes wrong.
+// The site in Firefox: it starts, ports to the same bytes, saves the work, and recovers from errors.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -26,7 +26,7 @@ after(async () => {
   await site?.end();
 });
 
-/** A test with a tab of its own, which shares nothing with others; what the page complained about is part of the result. */
+/** A test with a tab of its own, which shares nothing with others; errors on the page are part of the result. */
 function inTab(name, body) {
   test(name, { timeout: 60_000 }, async () => {
     const user = await firefox.user();
@@ -44,7 +44,7 @@ inTab("pasted text is ported to the bytes of the command", async (tab) => {
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   try {
     for (const [name, target] of [["spectra_trainer.py", "hpu"], ["spectra_trainer.py", "xpu"], ["plankton.py", "hpu"]]) {
-      // Another script, not an edit of the one before: a patch would start from that.
+      // Another script, not an edit of the one before: a patch would be relative to that.
       await write(tab, "");
       await write(tab, script(name));
       await choose(tab, "target", target);
@@ -90,7 +90,7 @@ inTab("open work is there after a reload, and in the next tab once the first is 
   await tab.reload();
   assert.equal(await ported(tab), summary);
   assert.equal(await source(tab), trainer);
-  // Closed at once, long before the moment of quiet after which work is kept.
+  // Closed immediately, long before the pause after which work is saved.
   const longer = `${trainer}last = 1\n`;
   await write(tab, longer);
   const next = await firefox.tab(user);
@@ -133,7 +133,7 @@ test("a worker that crashes is said, the text stays, and the next one ports it",
 });
 
 test("where storage is refused the page says so, ports, and asks before it is closed", { timeout: 60_000 }, async () => {
-  // Firefox's own setting: no site may store anything.
+  // A setting of Firefox: no site may store anything.
   const strict = await Firefox.launch({ "network.cookie.cookieBehavior": 2 });
   try {
     const tab = await strict.tab();
@@ -143,7 +143,7 @@ test("where storage is refused the page says so, ports, and asks before it is cl
     await tab.said("#unkept", "this browser does not let this site store anything");
     await tab.said("#offline", "Not available offline: this browser does not let the site be kept");
     assert.equal(await source(tab), trainer);
-    // Firefox says on its own that a service worker is refused.
+    // Firefox itself reports that a service worker is refused.
     assert.deepEqual(strict.errors.filter((error) => !error.includes("ServiceWorker")), []);
   } finally {
     await strict.close();

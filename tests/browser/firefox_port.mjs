@@ -1,14 +1,14 @@
-// The page that ports, in Firefox, as a person sees it.
+// The Port page in Firefox, as used by a person.
 
 export async function openPort(tab, address, fragment = "") {
   await tab.goto(`${address}port/${fragment}`);
   await isOpen(tab);
 }
 
-/** Waits until the page takes what is typed. */
+/** Waits until the page accepts typed text. */
 export const isOpen = (tab) => tab.until(() => document.querySelector("#target option") !== null);
 
-/** Types, with what is there replaced, as far as the page can tell. */
+/** Types, replacing the existing text, as far as the page can tell. */
 export const write = (tab, text) =>
   tab.run((text) => {
     const source = document.querySelector("#source");
@@ -19,10 +19,10 @@ export const write = (tab, text) =>
 
 export const source = (tab) => tab.run(() => document.querySelector("#source").value);
 
-/** Waits until such a text is open. */
+/** Waits until this text is open. */
 export const isSource = (tab, text) => tab.until((text) => document.querySelector("#source")?.value === text, text);
 
-/** Waits for a port of what is in the source now; resolves to its summary. */
+/** Waits for a port of the current source; resolves to its summary. */
 export const ported = (tab) =>
   tab.until(() => document.querySelector("#result-pane")?.ariaBusy === "false" && document.querySelector("#summary").textContent);
 
@@ -37,7 +37,7 @@ export const choose = (tab, id, value) =>
     value,
   );
 
-/** Waits until what is kept is what is open. */
+/** Waits until the saved work is the open one. */
 export async function isKept(tab) {
   await tab.until(async () => {
     const result = (request) =>

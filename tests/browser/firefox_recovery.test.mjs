@@ -1,4 +1,4 @@
-// What goes wrong around an open page, in Firefox: nothing typed is lost, and the page says what happened.
+// Errors around an open page, in Firefox: nothing typed is lost, and the page reports what happened.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -14,7 +14,7 @@ import { withVersions } from "./versions.mjs";
 
 const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
 
-// One keeps the site, the other has no service workers, and 10 MiB for all that sites store.
+// One caches the site, the other has no service workers, and 10 MiB for everything that sites store.
 let keeping, small;
 
 before(async () => {
@@ -39,7 +39,7 @@ function inTab(name, which, body) {
   });
 }
 
-/** The same with a server of its own, on which `fault` may say what goes wrong. */
+/** The same with a server of its own, whose faults are defined by `fault`. */
 function onSite(name, which, fault, body) {
   inTab(name, which, async (tab, user) => {
     const site = await serve(undefined, "/sub/", { fault });
@@ -51,7 +51,7 @@ function onSite(name, which, fault, body) {
   });
 }
 
-/** A page with kept work, loaded anew once something is wrong. */
+/** A page with saved work, reloaded once there is a fault. */
 async function withKeptWork(tab, site, goesWrong) {
   await openPort(tab, site.address);
   await write(tab, trainer);
@@ -87,7 +87,7 @@ onSite("an engine of another version of the site is not listened to", "small", o
 });
 
 onSite("a port without an end is stopped after two minutes, and the next one runs", "small", hangs().fault, async (tab, site) => {
-  // The page's two minutes are four seconds of this test.
+  // The page's two minutes are four seconds in this test.
   const hurry = () => {
     const wait = window.setTimeout;
     window.setTimeout = (call, pause, ...given) => wait(call, pause >= 60_000 ? pause / 30 : pause, ...given);
@@ -131,11 +131,11 @@ onSite("where the browser's space is used up the page says so, and keeps the wor
   await openPort(tab, site.address);
   await write(tab, "before = 1\n");
   await isKept(tab);
-  // Something else of the same site fills all of its room.
+  // Something else on the same site uses all of its space.
   await tab.run(async () => {
     const result = (request) =>
       new Promise((done, fail) => Object.assign(request, { onsuccess: () => done(request.result), onerror: () => fail(request.error) }));
-    // Through a database in which something found no room, nothing else is written.
+    // After a write failed for lack of space, nothing more is written through the same database connection.
     for (let size = 1 << 20; size >= 1 << 16; size /= 2) {
       const request = indexedDB.open("filler", 1);
       request.onupgradeneeded = () => request.result.createObjectStore("filler", { autoIncrement: true });
@@ -208,7 +208,7 @@ onSite("a service worker that has lost its cache, or may not open it, brings the
   await portsAgain();
 });
 
-// A download that ends in the middle, one without an answer, and one that the server refuses.
+// A download that stops in the middle, one without a response, and one that the server refuses.
 const chance = faulty({
   "recipes/index.html": (time) => time <= 2 && "refuse",
   "apis/index.html": (time) => time <= 3 && "drop",
@@ -252,7 +252,7 @@ inTab("a newer version is offered, and takes no open work away", "keeping", (tab
     await tab.run(async () => void (await (await navigator.serviceWorker.getRegistration()).update()));
     await tab.said("#update", "your open work comes back");
     assert.deepEqual([await tab.run(() => document.title), await source(tab)], [title, trainer]);
-    // What was typed a moment ago is not lost either.
+    // Recently typed text is not lost either.
     const longer = `${trainer}x = 1\n`;
     await write(tab, longer);
     await tab.run(() => [...document.querySelectorAll("#update button")].find((button) => button.textContent === "Load it").click());
@@ -267,7 +267,7 @@ inTab("a version that is published while another is downloaded is not mixed with
     write("guides/index.html", "<h1>Guides</h1>", "<h1>Newer guides</h1>");
     await tab.goto(`${site.address}recipes/`);
     await tab.said("#offline", "Not available offline: some files could not be downloaded.");
-    // Now all of it is there.
+    // Now all of it is available.
     list("guides/index.html");
     await tab.click("#offline button");
     await tab.said("#offline", "Available offline.");

@@ -1,5 +1,5 @@
-// The browser of the tests sees the fonts of fonts.conf, whatever else the machine has: otherwise a machine could hide a page that
-// is too wide.
+// The tests' browser only sees the fonts of fonts.conf, whatever else is installed: otherwise a machine could hide a
+// page that is too wide.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -44,7 +44,7 @@ test("each kind of font is the one that is stated for it", async () => {
   for (const [kind, font] of [["sans-serif", "DejaVu Sans"], ["serif", "DejaVu Serif"], ["monospace", "DejaVu Sans Mono"], ["Arial", "DejaVu Sans"]]) {
     await page.locator("h1").first().evaluate(async (heading, kind) => {
       heading.style.setProperty("font-family", kind, "important");
-      // The fonts that are told are those of the last picture.
+      // The reported fonts are those of the last frame.
       await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
     }, kind);
     const { fonts } = await session.send("CSS.getPlatformFontsForNode", { nodeId });

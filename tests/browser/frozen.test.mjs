@@ -1,4 +1,4 @@
-// Links and kept work of older versions, opened in a browser: `tests/frozen/README.md` says where they come from.
+// Links and saved work of older versions, opened in a browser: `tests/frozen/README.md` describes their origin.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -20,7 +20,7 @@ after(async () => {
   site?.end();
 });
 
-/** The project of every file, with what was chosen and what was turned off. */
+/** The project of every file, with its selections and disabled changes. */
 async function isAsShared(port, { files, selected, choice, recipes }) {
   await port.ported();
   assert.equal(await port.source(), files[selected].text);
@@ -31,7 +31,7 @@ async function isAsShared(port, { files, selected, choice, recipes }) {
   assert.equal(await off.count(), recipes.length);
 }
 
-/** The links of a page, with what each carries. */
+/** The links of a page, with their contents. */
 const linksOf = (page) => {
   const folder = join(root, "tests/frozen", page);
   return readdirSync(folder).flatMap((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
@@ -40,7 +40,7 @@ const linksOf = (page) => {
 test("links of the page for launch scripts open", { timeout: 90_000 }, async () => {
   const page = await browser.newPage();
   for (const { link, fields } of linksOf("launch")) {
-    // Another address of the same page would not load it anew.
+    // A different fragment of the same page would not reload it.
     await page.goto("about:blank");
     await page.goto(`${site.address}launch/${link}`);
     await page.locator("#field-target").waitFor();

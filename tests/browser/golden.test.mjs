@@ -1,4 +1,4 @@
-// PyTorch's outputs against those of every module that may compute the network in a browser.
+// PyTorch's outputs compared with those of every module that can compute the network in a browser.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
@@ -10,7 +10,7 @@ import { dist, root, serve } from "./site.mjs";
 const folder = join(root, "tests/fixtures/uresnet");
 const cases = readdirSync(folder).filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length));
 
-/** Modules, in place of which other a page gets them, and the instructions that they say they used. */
+/** Modules, the modules that they replace on a page, and the instructions that they report. */
 const best = { alone: "relaxed_forward.wasm", threads: "threads/threaded_relaxed_forward.wasm" };
 const modules = [
   [best.alone, best.alone, "relaxed-simd", 1],
@@ -32,7 +32,7 @@ after(async () => {
   isolated?.end();
 });
 
-/** What the page says of a case, as the report. */
+/** The page's result for a case, as the report. */
 async function report(page, site, name, description) {
   const file = join(folder, `${name}.safetensors`);
   const fragment = new URLSearchParams({ ...description.config, weights: "file", input: "file" });
@@ -52,7 +52,7 @@ for (const [module, taken, instructions, threads] of modules) {
   test(`PyTorch's outputs with ${instructions}, threads: ${threads}`, options, async () => {
     assert.ok(cases.length > 10, `${cases}`);
     const context = await browser.newContext({ serviceWorkers: "block", acceptDownloads: true });
-    // This browser would take the best of them.
+    // This browser would select the best of them.
     await context.route(`**/${taken}`, async (route) => route.fulfill({ response: await route.fetch(), path: join(dist, module) }));
     const page = await context.newPage();
     const client = await context.newCDPSession(page);

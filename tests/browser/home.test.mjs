@@ -1,4 +1,4 @@
-// The home page's small port: one tab a target, kept in the address; whole without scripts.
+// The home page's small port: one tab per target, stored in the address; complete without scripts.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,5 +1,5 @@
-// Everything that comes from outside, made by somebody who means harm: pasted text, file names, archives, links, results, site files,
-// reports. None of it may become markup, a script or a link that runs one; none of it may leave its folder or its quotes.
+// All external input, in malicious form: pasted text, file names, archives, links, results, site files, reports. None
+// of it may become markup, a script or a link that runs one; none of it may escape its folder or its quotes.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -15,10 +15,10 @@ import { dist, root, serve } from "./site.mjs";
 const limit = { timeout: 120_000 };
 const markup = `'"></title></style></script><img src=x onerror="hit=1"><svg onload="hit=1"><iframe srcdoc="<script>parent.hit=1</script>"></iframe><script>hit=1</script><a href="javascript:hit=1">x</a>`;
 const shell = "$(touch hit)`touch hit`;touch hit #";
-/** Reads from right to left behind it, so that `x\u202Eyp.exe` looks like another name. */
+/** The text after it is displayed from right to left, so that `x\u202Eyp.exe` looks like another name. */
 const turned = "\u202e";
 
-/** What a paste may hold, in every place that a message, a title or a table quotes. */
+/** Pasted text with hostile strings in every place that a message, a title or a table quotes. */
 const script = `import torch
 # ${markup}
 name = torch.device("cuda")  # ${turned}${markup}
@@ -41,7 +41,7 @@ after(async () => {
   await site?.end();
 });
 
-/** A page that remembers what was tried against its policy. */
+/** A page that records violations of its policy. */
 async function opened(address) {
   const context = await browser.newContext({ acceptDownloads: true });
   await context.addInitScript(() => {
@@ -57,14 +57,14 @@ async function opened(address) {
   return Object.assign(page, { errors, port: new PortPage(page, context) });
 }
 
-/** Nothing of what came from outside is more than text. */
+/** All external input is only text. */
 async function isText(page, where) {
   const found = await page.evaluate(() => {
     const all = [...document.querySelectorAll("*")];
     const bad = all.filter(({ attributes }) => [...attributes].some(({ name }) => /^on/i.test(name) || name === "srcdoc"));
     bad.push(...document.querySelectorAll("iframe, object, embed, base, body style, main script, img[src='x'], form[action^='javascript']"));
     const links = [...document.querySelectorAll("a[href], area[href], use")].map((link) => link.href?.baseVal ?? link.href);
-    // The site as one file carries the kit's archive in a link.
+    // The single-file site contains the kit's archive in a link.
     const led = links.filter((to) => to && !/^(?:(?:https?|blob|file):|data:application\/zip;)/.test(to)).map((to) => to.slice(0, 120));
     return { hit: window.hit, markup: bad.map(({ outerHTML }) => outerHTML.slice(0, 120)), links: led, tried: window.tried };
   });
@@ -72,7 +72,7 @@ async function isText(page, where) {
   assert.deepEqual(page.errors, [], where);
 }
 
-/** Every panel of the page that ports. */
+/** Every panel of the Port page. */
 async function panels(page) {
   await isText(page, "first panel");
   for (const tab of await page.locator("#port [role=tab]").all()) {
@@ -147,7 +147,7 @@ test("names of files, chosen and packed, are names; nothing packed leaves the pr
   await page.context().close();
 });
 
-/** A project as a link carries it, with whatever its writer wants in it (`app/web/src/port/state/fragment.rs`). */
+/** A project as encoded in a link, with arbitrary contents (`app/web/src/port/state/fragment.rs`). */
 function link({ files, target, sdk, options = [], recipes = [], edits = [] }) {
   const number = (value) => (value > 127 ? [(value & 127) | 128, ...number(value >>> 7)] : [value]);
   const text = (value) => [...number(Buffer.byteLength(value)), ...Buffer.from(value)];

@@ -20,14 +20,14 @@ after(async () => {
   site?.end();
 });
 
-/** Presses Tab until the focus is where it should be; everything on the way has to show that it has it. */
+/** Presses Tab until the focus is where it should be; everything on the way has to show its focus. */
 async function tabTo(page, selector) {
   for (let presses = 0; presses < 80; presses++) {
     await page.keyboard.press("Tab");
     const { there, seen, what } = await page.evaluate((selector) => {
       const at = document.activeElement;
       const style = getComputedStyle(at);
-      // The frame of the editor shows it for the field inside.
+      // The editor's frame shows it for the field inside.
       const frame = at.closest(".editor:focus-within");
       const framed = frame && getComputedStyle(frame).boxShadow !== "none";
       const seen = style.outlineStyle !== "none" || framed || at === document.body;
@@ -58,7 +58,7 @@ test("a script is ported, read, narrowed and taken away by keyboard alone", { ti
   await page.keyboard.press("Control+V");
   const all = await port.ported();
   assert.match(all, /^\d+ changes/);
-  // Tab indents in the editor; Escape lets go of it.
+  // Tab indents in the editor; Escape leaves it.
   await page.keyboard.press("Escape");
   await tabTo(page, "#patch");
   const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
@@ -85,7 +85,7 @@ test("the list of files is a tree that arrow keys walk", { timeout: 90_000 }, as
   const files = ["src/io/read.py", "src/net.py", "train.py"];
   await port.chooseFiles(files.map((name) => ({ name: name.replaceAll("/", "_"), text: module })));
   await port.settled();
-  // The browser's dialog gives names without folders, so these get theirs as a person gives them.
+  // The browser's dialog returns names without folders, so these are added as a person would.
   await port.showSource();
   for (const name of files) {
     await page.locator(".files .file", { hasText: name.replaceAll("/", "_") }).click();
@@ -117,7 +117,7 @@ test("the list of files is a tree that arrow keys walk", { timeout: 90_000 }, as
   await press("ArrowRight", "io/");
   await press("ArrowRight", "read.py");
   assert.equal(await page.getByRole("treeitem", { name: /^read\.py/ }).getAttribute("aria-level"), "3");
-  // Keys move the mark; Enter shows the file.
+  // Keys move the selection; Enter shows the file.
   assert.equal(await page.locator("#file-name").inputValue(), "train.py");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => document.querySelector("#file-name").value === "src/io/read.py");

@@ -1,4 +1,4 @@
-// The page that writes launch scripts, end to end in a real browser, held against the command.
+// The page that writes launch scripts, end to end in a real browser, compared with the command.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -23,7 +23,7 @@ after(async () => {
   site?.end();
 });
 
-/** The page as a person sees it. */
+/** The page as used by a person. */
 class LaunchPage {
   static async open(address, { fragment = "", width = 1280, height = 800 } = {}) {
     const context = await browser.newContext({
@@ -61,7 +61,7 @@ class LaunchPage {
     }
   }
 
-  /** Follows the list of what is missing to a field. */
+  /** Follows the list of missing fields to a field. */
   async goTo(name) {
     const label = await this.page.locator(`label[for=field-${name}]`).evaluate((label) => label.firstChild.textContent);
     await this.page.locator("#missing").getByRole("button", { name: label, exact: true }).click();
@@ -85,7 +85,7 @@ class LaunchPage {
   }
 }
 
-/** A test with a page of its own; what the page complained about is part of the result. */
+/** A test with a page of its own; errors on the page are part of the result. */
 function onPage(name, options, body) {
   test(name, { timeout: 60_000 }, async () => {
     const page = await LaunchPage.open(site.address, options);
@@ -131,7 +131,7 @@ for (const [name, fields, args] of [
     const expected = execFileSync(command, ["launch", ...args], { encoding: "utf8" });
     assert.equal(await page.script(), expected);
     assert.equal((await page.download("Download script")).bytes.toString(), expected);
-    // The command that the page shows is the same again, as a shell reads it.
+    // The command shown on the page, as parsed by a shell, gives the same script.
     const shown = await page.page.locator("#launch-command").textContent();
     const again = spawnSync("bash", ["-c", shown.replace(/^portolan/, '"$0"'), command], { encoding: "utf8" });
     assert.equal(again.stdout, expected, again.stderr);
@@ -184,7 +184,7 @@ onPage("what few need is folded, unless something stands in it", {}, async (page
   await page.fill({ entry: "a.py" });
   assert.equal(await folded(page), true);
   assert.equal(await page.field("batch-key").isVisible(), false);
-  // A problem in it is seen, and the list of them leads there.
+  // A problem in it is visible, and the list of problems links to it.
   await page.page.locator(".launch-form .folded > summary").first().click();
   await page.fill({ batch: "8", "batch-key": "two words" });
   assert.match(await page.problem("batch-key"), /must be only the key/);
@@ -194,7 +194,7 @@ onPage("what few need is folded, unless something stands in it", {}, async (page
   await focusReaches(page.page, "field-batch-key");
   await page.fill({ "batch-key": "--batch" });
   assert.match(await page.script(), /a\.py --batch=8/);
-  // What the user opened stays so in a form that changes.
+  // Groups that the user opened stay open when the form changes.
   await page.fill({ "batch-key": "", target: "ipu" });
   assert.equal(await folded(page), false);
 });
@@ -262,7 +262,7 @@ onPage("all scripts as an archive", {}, async (page) => {
 
 onPage("a site file of one's own, and a broken one", {}, async (page) => {
   await page.fill({ entry: "a.py", site: "own", "site-file": "name = 3" });
-  // Its reader is fetched with it.
+  // Its reader is fetched at that time.
   await page.page.locator("#problem-site-file", { hasText: "line 1" }).waitFor();
   const good = [
     'name = "mine"',
@@ -288,7 +288,7 @@ onPage("a script of one's own is checked and fixed, and that can be undone", {},
   assert.equal(selected, "python “x”");
   await page.page.locator("#fix").click();
   assert.equal(await text.inputValue(), 'export OMP_NUM_THREADS=4\npython "x"\n');
-  // By the keyboard: the way back has the focus, and is gone once there is something to lose.
+  // By keyboard: the restore button has the focus, and disappears once there is something to lose.
   await page.page.keyboard.press("Enter");
   assert.equal(await text.inputValue(), script);
   await page.page.locator("#fix").press("Enter");
@@ -322,7 +322,7 @@ onPage("a script of one's own is for the form's target, unless one says otherwis
   assert.equal(await target.inputValue(), "popdist");
 });
 
-/** A trainer whose port gives it a device to choose. */
+/** A trainer whose port adds a choice of device. */
 const trainer = `from dataclasses import dataclass
 from enum import Enum
 
@@ -368,7 +368,7 @@ if __name__ == "__main__":
 `;
 
 test("a port's launch follows its changes, refused ones too", { timeout: 60_000 }, async () => {
-  // So high that no change waits for a scroll.
+  // So high that no change requires scrolling.
   const port = await PortPage.open(browser, site.address, { height: 4000 });
   try {
     await port.fill(trainer);

@@ -1,4 +1,4 @@
-// More than the page takes: what it says, and that nothing is lost and the page goes on.
+// Input beyond the page's limits: its messages, and that nothing is lost and the page still works.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -40,7 +40,7 @@ function onPage(name, body) {
   });
 }
 
-/** Opens a file that is refused with such words; what is open stays. */
+/** Opens a file that is refused with this message; the open work is kept. */
 async function refused(page, file, words) {
   await page.chooseFiles([file]);
   const notice = page.page.locator(".port-notice.bad").filter({ hasText: words });
@@ -77,7 +77,7 @@ onPage("an archive that unpacks to gigabytes is refused before it fills the memo
   await refused(page, { name: "bomb.zip", bytes }, /the limit is 1000 files and 16 MB in total/);
   const took = (await page.page.evaluate(() => performance.now())) - before;
   assert.ok(took < 20_000, `${took} ms`);
-  // One file alone; what it says of its size is not believed.
+  // A single file; its stated size is not trusted.
   const one = { ...packed("x = 1\n".repeat(20_000_000)), size: 6, crc: 0, path: "one.py" };
   await refused(page, { name: "one.zip", bytes: archiveOf([one]) }, /one\.py.*unpacks to more than this page takes/);
 });
@@ -110,7 +110,7 @@ onPage("folders in folders and brackets in brackets have an end", async (page) =
   for (const text of [`x = ${"(".repeat(5000)}1${")".repeat(5000)}\n`, "[".repeat(5000), `x = ${"-".repeat(20_000)}1\n`]) {
     await page.chooseFiles([{ name: "brackets.py", text }]);
     await page.settled();
-    // A message of the engine, or a port; never a broken engine.
+    // A message of the engine, or a port; never a crashed engine.
     await page.page.locator(".state h3", { hasText: /This file can’t be ported yet|Nothing changed/ }).waitFor();
     assert.equal(await page.source(), text);
   }
@@ -143,11 +143,11 @@ test("a port without an end is stopped after two minutes, and the next one runs"
   const slow = await serve(undefined, "/sub/", options);
   const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
-  // The page's clock is the test's.
+  // The test controls the page's clock.
   await page.clock.install();
   await page.goto(`${slow.address}port/`);
   await page.locator("#target option").first().waitFor({ state: "attached" });
-  // What is kept is opened last, and ports too.
+  // The saved work is opened last, and can be ported too.
   await page.waitForFunction(() => window.portolanKeep);
   const port = new PortPage(page, context);
   await port.fill(trainer);

@@ -1,4 +1,4 @@
-// The site as an app: whole without a network, newer versions offered, files taken from other apps.
+// The site as an app: complete without a network, newer versions offered, files accepted from other apps.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ after(async () => {
   await browser?.close();
 });
 
-/** A test with a server of its own: some take it away, and what another's page still asks for would fail with it. */
+/** A test with a server of its own: some stop it, and requests of other tests' pages would fail with it. */
 function onSite(name, options, body) {
   test(name, options, async () => {
     const site = await serve();
@@ -32,7 +32,7 @@ function onSite(name, options, body) {
   });
 }
 
-/** A first visit, over once the site says that it is kept. */
+/** A first visit, which ends when the site reports that it is cached. */
 async function visited(address, path = "") {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
@@ -50,7 +50,7 @@ onSite("after one visit every page is there without a network, and a script is p
     }
     const missing = await page.goto(`${site.address}no/such/page/`);
     assert.equal(missing.status(), 404);
-    // Nobody knows without a network; the single file, for one, is there and not kept.
+    // This can't be known without a network; the single file, for example, exists but is not cached.
     assert.equal(await page.locator("h1").textContent(), "Not available offline");
     assert.match(await page.locator(".lead").textContent(), /not among those stored for offline use/);
 
@@ -101,7 +101,7 @@ onSite("a browser can install it", { timeout: 60_000 }, async (site) => {
   const { errors: faults, manifest } = await client.send("Page.getAppManifest").then(({ errors, data }) => ({ errors, manifest: JSON.parse(data) }));
   assert.deepEqual(faults, []);
   const { installabilityErrors } = await client.send("Page.getInstallabilityErrors");
-  // A window of a test is not a person's own.
+  // Test windows are incognito.
   assert.deepEqual(installabilityErrors.filter(({ errorId }) => errorId !== "in-incognito"), []);
   for (const image of [...manifest.icons, ...manifest.screenshots]) {
     const [width, height] = await page.evaluate(async (address) => {
@@ -117,7 +117,7 @@ onSite("a browser can install it", { timeout: 60_000 }, async (site) => {
 
 onSite("a page that is never idle is kept all the same", { timeout: 60_000 }, async (site) => {
   const context = await browser.newContext();
-  // As where a page draws nothing: what has a time limit is called then, and nothing else.
+  // As on a page that draws nothing: callbacks with a time limit are then called, and nothing else.
   await context.addInitScript(() => {
     window.requestIdleCallback = (call, { timeout } = {}) => timeout && setTimeout(call, timeout);
   });
@@ -128,7 +128,7 @@ onSite("a page that is never idle is kept all the same", { timeout: 60_000 }, as
 });
 
 test("a file that fails by chance is asked for again", { timeout: 120_000 }, async () => {
-  // On a connection that was in use before, the browser itself asks once more for what is dropped.
+  // On a connection that was used before, the browser itself retries dropped requests.
   const wrong = {
     "recipes/index.html": (time) => time <= 2 && "refuse",
     "apis/index.html": (time) => time <= 3 && "drop",
@@ -166,20 +166,20 @@ test("a site that can't be kept says so, and is tried again", { timeout: 120_000
     await page.waitForFunction(() => document.querySelector("#offline button")?.disabled === false);
     assert.equal(await line.count(), 1);
   };
-  // First it is the worker that is missing.
+  // At first the worker is missing.
   await failed();
   assert.equal(asked("recipes/index.html"), 0);
-  // By itself after a while: now a file is, however often it is asked for.
+  // Automatically after a while: now a file is missing, however often it is requested.
   await page.waitForFunction(() => document.querySelector("#offline button").disabled);
   await failed();
   const tries = asked("recipes/index.html");
   assert.ok(tries > 1, `${tries}`);
-  // When the reader asks for it.
+  // When the reader requests it.
   await again.click();
   await page.waitForFunction(() => document.querySelector("#offline button").disabled);
   await failed();
   assert.equal(asked("recipes/index.html"), 2 * tries);
-  // When the network is back, long before the next time that it is tried by itself.
+  // When the network is back, long before the next automatic attempt.
   whole = true;
   await context.setOffline(true);
   await context.setOffline(false);
@@ -208,7 +208,7 @@ test("a newer version is offered, not forced", { timeout: 120_000 }, () =>
 
 test("a newer version takes no open work away, whether it is refused or loaded", { timeout: 120_000 }, () =>
   withVersions(async (own, { publish }) => {
-    // An example out of a guide, which a reload alone would open afresh.
+    // An example from a guide, which a reload alone would open again.
     const guide = readFileSync(join(dist, "guides/hpu/index.html"), "utf8");
     const { context, page } = await visited(own.address, `port/${/port\/(#example=[^"]+)"/.exec(guide)[1]}`);
     const port = new PortPage(page, context);
@@ -222,7 +222,7 @@ test("a newer version takes no open work away, whether it is refused or loaded",
     publish("port/index.html", `<title>${title}</title>`, "<title>Newer</title>");
     await page.evaluate(() => void (window.same = true));
 
-    // A browser looks for a newer version now and then, while the page is open too.
+    // A browser checks for a newer version from time to time, even while the page is open.
     await page.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration()).update()));
     await page.locator("#update", { hasText: "your open work comes back" }).waitFor();
     assert.deepEqual([await port.source(), await port.summary(), await page.title()], [trainer, fewer, title]);
@@ -234,7 +234,7 @@ test("a newer version takes no open work away, whether it is refused or loaded",
     assert.equal(await page.evaluate(() => window.same), true, "the page was never left");
     await port.keptAsItIs();
 
-    // Another page of the same browser is asked again. What was changed a moment ago is not lost either.
+    // Another page of the same browser is asked again. A recent change is not lost either.
     const second = new PortPage(await context.newPage(), context);
     await second.page.goto(`${own.address}port/`);
     await second.page.locator("#update").waitFor();
@@ -247,7 +247,7 @@ test("a newer version takes no open work away, whether it is refused or loaded",
     assert.equal(await second.ported(), elsewhere);
     assert.equal(await second.source(), longer);
     assert.equal(await second.page.locator("#target").inputValue(), "ipu");
-    // The page beside it was not asked, and stays as it was.
+    // The other page was not asked, and is unchanged.
     assert.deepEqual([await port.source(), await port.summary(), await page.evaluate(() => window.same)], [trainer, elsewhere, true]);
     await context.close();
   }),
@@ -262,7 +262,7 @@ test("work that can't be kept is not given up for a newer version", { timeout: 1
     const summary = await port.ported();
     await page.evaluate(() => {
       window.same = true;
-      // As a full disk does it: the request succeeds, and its transaction does not.
+      // Like a full disk: the request succeeds, but its transaction does not.
       IDBTransaction.prototype.commit = () => undefined; // what is committed can't be aborted from here
       const put = IDBObjectStore.prototype.put;
       IDBObjectStore.prototype.put = function (...given) {

@@ -1,4 +1,4 @@
-// The whole site as one file, opened from the disk: guides are read, a script is ported, and nothing is asked for.
+// The whole site as one file, opened from disk: guides can be read, a script is ported, and nothing is requested.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ before(async () => {
 
 after(() => browser?.close());
 
-/** The file in a window without a network; what it asks for and complains about is kept. */
+/** The file in a window without a network; requests and errors are recorded. */
 async function opened({ fragment = "", ...options } = {}) {
   const context = await browser.newContext({ offline: true, ...options });
   const page = await context.newPage();
@@ -31,14 +31,14 @@ async function opened({ fragment = "", ...options } = {}) {
   return { page, faults, port: new PortPage(page, context), close: () => context.close() };
 }
 
-/** Ids that more than one element has. */
+/** Ids of more than one element. */
 const idsTwice = (page) =>
   page.evaluate(() => {
     const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
     return ids.filter((id, at) => ids.indexOf(id) !== at);
   });
 
-/** Goes to the page that ports, as a person does, and fills it. */
+/** Opens the Port page, like a person, and fills it in. */
 async function fillForHpu(page, port) {
   await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
   await page.locator("#target option").first().waitFor({ state: "attached" });
@@ -81,7 +81,7 @@ test("targets and SDK versions are tabs, as on the site", { timeout: 60_000 }, a
 
 test("what is not in the file is named in its navigation", async () => {
   const { page, faults, close } = await opened();
-  // Said before somebody goes there, in the text too.
+  // Announced before following the link, in the text too.
   const said = page.locator("a[href='#elsewhere/']", { hasText: /Check a port|CPU reference/ });
   assert.deepEqual(await said.evaluateAll((links) => links.map((link) => getComputedStyle(link, "::after").content)), Array(2).fill('" (not in this file)"'));
   await page.getByRole("link", { name: "Check a port (not in this file)" }).click();
@@ -113,7 +113,7 @@ test("a script is ported to HPU from the disk, and the difference is read", { ti
   const patch = (await port.download("patch")).bytes.toString();
   assert.match(patch, /^-.*cuda/m);
   assert.match(patch, /^\+.*hpu/m);
-  // What a change says leads into the guide of this same file, and back.
+  // The link of a change leads to the guide in this same file, and back.
   await page.locator(".site-nav").getByRole("link", { name: "Guides" }).click();
   assert.equal(await page.locator("h1:visible").innerText(), "Guides");
   await page.goBack();
@@ -127,7 +127,7 @@ test("an example of a guide opens, and so does the sample", { timeout: 90_000 },
   await page.locator("a.try:visible").first().click();
   assert.match(await port.ported(), /change/);
   await port.fill("");
-  // The address says no more what was opened, and still which page is seen.
+  // The address does not contain what was opened any more, but still the current page.
   await page.waitForFunction(() => location.hash === "#port");
   assert.equal(await page.locator("#source").isVisible(), true);
   await page.getByRole("button", { name: "Sample", exact: true }).click();
@@ -141,7 +141,7 @@ test("launch scripts are written from the disk, with what a port knows of its pr
   const { page, faults, port, close } = await opened();
   await fillForHpu(page, port);
   await port.ported();
-  // It opens beside the port, in the same file.
+  // It opens next to the port, in the same file.
   const [beside] = await Promise.all([page.waitForEvent("popup"), page.locator("#to-launch").click()]);
   await beside.locator("#field-target").waitFor();
   assert.match(await beside.title(), /^Launch scripts/);
@@ -149,7 +149,7 @@ test("launch scripts are written from the disk, with what a port knows of its pr
   assert.equal(await beside.locator("#field-entry").inputValue(), "trainer.py");
   await beside.close();
 
-  // In one window both programs are there, and each finds its own elements.
+  // Both programs are in one window, and each finds its own elements.
   await page.locator(".site-nav").getByRole("link", { name: "Launch it" }).click();
   await page.locator("#field-entry").fill("bin/train it.py");
   await page.locator("#field-entry").blur();

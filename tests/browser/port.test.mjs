@@ -1,4 +1,4 @@
-// The page that ports, end to end in a real browser. A message in the browser's console fails a test.
+// The Port page, end to end in a real browser. A message in the browser's console fails a test.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ after(async () => {
   site?.end();
 });
 
-/** A test with a page of its own; what the page complained about is part of the result. */
+/** A test with a page of its own; errors on the page are part of the result. */
 function onPage(name, options, body) {
   test(name, { timeout: 90_000 }, async () => {
     const page = await PortPage.open(browser, site.address, options);
@@ -40,7 +40,7 @@ function onPage(name, options, body) {
   });
 }
 
-/** A folder that is gone after `body`. */
+/** A folder that is deleted after `body`. */
 async function inFolder(body) {
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   try {
@@ -89,10 +89,10 @@ onPage("refusing one change and taking it back", {}, async (page) => {
   await page.page.locator(".changes .reject").nth(1).click();
   const fewer = await page.summaryOtherThan(before);
   assert.ok(parseInt(fewer) < parseInt(before));
-  // What stands for the refused change has the focus.
+  // The placeholder of the rejected change has the focus.
   const accept = page.page.locator(".changes .accept");
   await accept.waitFor();
-  // What one button rejected, one button accepts.
+  // One button accepts what one button rejected.
   assert.equal(await accept.count(), 1);
   await page.page.waitForFunction(() => document.activeElement?.classList.contains("accept"));
   await page.page.locator("#undo").click();
@@ -159,7 +159,7 @@ test("every example that the guide links to opens", { timeout: 90_000 }, async (
   try {
     await page.ported();
     for (const link of links.slice(1)) {
-      // Two examples may be the same text: the page writes it again.
+      // Two examples may have the same text: the page writes it again.
       await page.page.evaluate((link) => {
         document.querySelector("#source").value = "";
         location.hash = link;
@@ -177,7 +177,7 @@ test("every example that the guide links to opens", { timeout: 90_000 }, async (
 onPage("an example's style is not the next script's", { fragment: "#example=hpu/compute-mode/1" }, async (page) => {
   const before = await page.ported();
   assert.equal(await page.page.locator("#style").inputValue(), "branch");
-  // What the user chooses stays, what the example brought along goes.
+  // The user's choices are kept, those of the example are removed.
   await page.choose("sdk", "1.8");
   await page.ported();
   await page.fill("");
@@ -274,7 +274,7 @@ onPage("with the keyboard alone", {}, async (page) => {
   await keyboard.press("Control+z");
   assert.equal(await page.summaryOtherThan(fewer), before);
   await walkTo(/^patch$/, "Shift+Tab");
-  // A menu that closes gives the focus back; a button that goes leaves it where it stood.
+  // A menu that closes returns the focus; a button that disappears leaves it where it was.
   await page.page.locator(".menu > summary").focus();
   await keyboard.press("Enter");
   await keyboard.press("Tab");
@@ -337,7 +337,7 @@ onPage("line ends, tabs and the byte order mark stay", {}, async (page) => {
   const bytes = readFileSync(join(root, "tests/fixtures/scripts/tabs_crlf_bom.py"));
   await page.chooseFiles([{ name: "t.py", bytes }]);
   await page.ported();
-  // Typing into it changes what was typed only.
+  // Typing into it only changes the typed text.
   await page.showSource();
   await page.page.locator("#source").focus();
   await page.page.keyboard.press("Control+End");
@@ -410,7 +410,7 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
   const legend = await page.page.locator(".legend dt").allTextContents();
   assert.deepEqual(legend, ["done", "to do", "not possible", "–"]);
   const heads = await matrix.locator("thead th").evaluateAll((heads) => heads.map((head) => head.firstChild.textContent));
-  // The list says whose each target is; over a column stands its name alone.
+  // The list contains the target of each; above a column there is only its name.
   const targets = await page.page.locator("#target option").allTextContents();
   const name = (text) => text.match(/^[A-Za-z]+/)[0];
   assert.deepEqual(heads.slice(1).map(name), targets.map(name));
@@ -419,7 +419,8 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
     const href = await entry.getAttribute("href");
     const line = href.split("/")[2];
     await entry.press("Enter");
-    // The row is marked for a moment only, so it is read as soon as it is seen. A file without changes has its line in the source.
+    // The row is only marked for a moment, so it is read as soon as it is visible. A file without changes has its line
+    // in the source.
     const seen = await page.page.waitForFunction((name) => {
       if (document.querySelector("#target").value !== name) return null;
       const row = document.querySelector(".changes tr.here");
@@ -435,7 +436,7 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
     await matrix.waitFor();
     await page.page.waitForFunction((href) => document.activeElement?.getAttribute("href") === href, href);
   }
-  // The table follows the text, which is folded away in a project until somebody asks for it.
+  // The table follows the text, which is folded in a project until it is requested.
   await page.tab("changes");
   await page.page.locator("#show-source").click();
   await page.tab("matrix");
@@ -474,7 +475,7 @@ def train():
     await page.tab("needs");
     await overview.waitFor();
     await page.tab("changes");
-    // The same number of changes as the command says.
+    // The same number of changes as reported by the command.
     const changes = (await page.summary()).match(/^\d+/)?.[0] ?? "0";
     const said = spawnSync(command, ["port", "--target", target, "-"], { input: clipped, encoding: "utf8" }).stderr;
     assert.match(said, new RegExp(`^portolan: ${changes} changes? in`, "m"));
@@ -563,7 +564,7 @@ def train():
   await wayOut.filter({ hasText: "Without the code at train.py:13, the training step is ported." }).waitFor();
   await wayOut.locator("summary").click();
   assert.match(await wayOut.locator(".patch .add").allTextContents().then((lines) => lines.join("")), /poptorch/);
-  // It has the room of a diff, and gives it back.
+  // It has the diff's space, and returns it.
   const inSight = await wayOut.locator(".patch").evaluate((patch) => {
     const [own, frame] = [patch, patch.closest(".overview")].map((element) => element.getBoundingClientRect());
     return Math.min(own.bottom, frame.bottom) - Math.max(own.top, frame.top);
@@ -571,7 +572,7 @@ def train():
   assert.ok(inSight >= 300, `${inSight} pixels of the preview`);
   await wayOut.locator("summary").click();
   await page.page.locator("#diff-scroll").waitFor();
-  // Once the line is gone, so is the question, and the port is what was shown.
+  // Once the line is removed, so is the question, and the port is the displayed one.
   await page.fill(stopped.replace(/.*grad.norm.*\n/, ""));
   await page.page.locator(".overview").waitFor({ state: "detached" });
 });
@@ -590,7 +591,7 @@ onPage("a text is found in lines that are folded or far away", {}, async (page) 
   assert.equal(await page.page.evaluate(() => document.activeElement.id), "find", "the focus stays in the field");
   const scrolled = () => page.page.locator("#diff-scroll").evaluate((table) => table.scrollTop);
   const first = await scrolled();
-  // The second is in another fold, 800 lines of 20 pixels below; where both are unfolded, the first is there again.
+  // The second is in another fold, 800 lines of 20 pixels below; if both are unfolded, the first is back.
   await page.page.keyboard.press("Enter");
   await said.filter({ hasText: "2 of 2" }).waitFor();
   await here(/^1\d{3}value_417 = 417/);
@@ -610,7 +611,7 @@ onPage("a text is found in lines that are folded or far away", {}, async (page) 
   await page.page.keyboard.press("Escape");
   assert.equal(await page.page.locator("#find").count(), 0);
   await focusReaches(page.page, "diff-scroll");
-  // The next task may be another key, which must not be lost.
+  // The next task may be another key press, which must not be lost.
   const next = await page.page.locator("#diff-scroll").evaluate(async (table) => {
     table.dispatchEvent(new KeyboardEvent("keydown", { key: "f", ctrlKey: true, bubbles: true, cancelable: true }));
     const { port1, port2 } = new MessageChannel();
@@ -692,7 +693,7 @@ onPage("options are labelled, explained, and in the link", {}, async (page) => {
   await page.ported();
   await page.page.locator("#options").focus();
   await page.page.keyboard.press("Enter");
-  // What another value of would change this port comes first; the sample is no Lightning trainer.
+  // Options that would change this port come first; the sample is not a Lightning trainer.
   const folded = page.page.locator("#named summary");
   await folded.filter({ hasText: /\d options with no effect on this code/ }).waitFor();
   assert.equal(await page.page.getByLabel("Lazy mode").isVisible(), true);
@@ -702,7 +703,7 @@ onPage("options are labelled, explained, and in the link", {}, async (page) => {
   await page.page.keyboard.press("Enter");
   assert.match(await zero.evaluate((e) => document.getElementById(e.getAttribute("aria-describedby")).textContent), /1 or 2 or 3\. Default: 2/);
   await zero.selectOption("3");
-  // What is chosen is no longer folded away; the others are, in a group that stays as the reader left it.
+  // The selected option is no longer folded; the others are, in a group that keeps its state.
   await folded.click();
   assert.equal(await zero.isVisible(), true);
   await folded.click();
@@ -732,7 +733,7 @@ onPage("each change names what it is drawn from, and leads there", {}, async (pa
   const heads = page.page.locator(".changes .about");
   const seen = new Map();
   for (let step = 0; step < 40; step++) {
-    // Read at one moment: rows come and go with what is in sight.
+    // Read at one moment: rows appear and disappear while scrolling.
     const inSight = await heads.evaluateAll((heads) =>
       heads.map((head) => ({
         row: head.getAttribute("aria-rowindex"),
@@ -771,7 +772,7 @@ onPage("of several files the program is shown, and a file without changes says w
   assert.equal(await shown.textContent(), "model.py");
 });
 
-/** The fields that the way to the launch scripts carries at the moment. */
+/** The current fields of the link to the launch scripts. */
 async function launchFields(page) {
   const href = await page.page.locator("#to-launch").getAttribute("href");
   assert.match(href, /^\.\.\/launch\/#/);
@@ -796,7 +797,7 @@ onPage("a step leads the source to the same place, and only its goal is lit", {}
   assert.ok(await inSource(), "the line is in sight in the source");
   for (let step = 0; step < 3; step++) await page.page.keyboard.press("Shift+F8");
   await page.page.locator("#painted .number", { hasText: /^2$/ }).waitFor();
-  // Two goals that are in sight together, one right after the other.
+  // Two goals that are visible together, one directly after the other.
   const lit = await page.page.evaluate(async () => {
     const press = () => window.dispatchEvent(new KeyboardEvent("keydown", { key: "F8", cancelable: true }));
     const task = (time) => new Promise((go) => setTimeout(go, time));
@@ -881,7 +882,7 @@ if __name__ == "__main__":
     main()
 `;
 
-/** Refuses the change of that title in the diff, and resolves to what that makes of the launch. */
+/** Rejects the change with that title in the diff, and resolves to the resulting launch fields. */
 async function launchWithout(page, title) {
   const before = await page.summary();
   const head = page.page.locator(".changes .about", { hasText: title }).first();
@@ -902,7 +903,7 @@ onPage("a refused change takes its part of the launch along", {}, async (page) =
   assert.equal(plain.batch, "24");
   assert.equal(plain["batch-key"], "--batch-size");
   assert.match(plain["batch-from"], /^--batch-size trainer\.py:\d+$/);
-  // The program joins by what torchrun tells it, whoever picks the card.
+  // The program joins through torchrun's variables, whatever selects the card.
   assert.equal(plain.suits, "torchrun");
   assert.equal((await launchWithout(page, "Let the launcher choose the card")).suits, "torchrun");
   assert.deepEqual(await launchFields(page), plain);
@@ -914,7 +915,7 @@ onPage("a refused change takes its part of the launch along", {}, async (page) =
   assert.equal(apart.alone, "on");
   assert.equal((await launchFields(page)).alone, undefined);
 
-  // The page that writes the scripts takes it up.
+  // The Launch page receives it.
   const other = await page.context.newPage();
   const site = { poplar: "/sdk/poplar", popart: "/sdk/popart", cache: "/cache" };
   const wanted = new URLSearchParams({ ...apart, ...site, instances: "2", replicas: "2" });
@@ -967,7 +968,7 @@ for (const width of [1280, 360]) {
     assert.equal(unified, width < 900 ? 1 : 0);
     const overflow = await page.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${overflow} pixels too wide`);
-    // What was reckoned and what was rendered agree.
+    // Computed and rendered heights agree.
     const off = await page.page.evaluate(() =>
       [...document.querySelectorAll(".changes tbody tr:not(.space)")]
         .map((row) => [row.getBoundingClientRect().height, parseFloat(row.style.height), row.textContent.slice(0, 60)])
@@ -1017,7 +1018,7 @@ onPage("what is left to do is grouped, filtered, ticked off, and that stays", {}
   await page.page.waitForFunction((all) => document.querySelectorAll(".needs li").length < all, all);
   await page.page.locator("#todo-grouping").selectOption("file");
   assert.match(await page.page.locator(".needs h3").first().textContent(), /\.py/);
-  // From an entry to the same place of the source, where it can be edited.
+  // From an entry to the same place in the source, where it can be edited.
   await page.page.locator(".needs .edit").first().click();
   await page.page.waitForFunction(() => document.activeElement?.id === "source");
 });
@@ -1026,7 +1027,7 @@ onPage("a project: the entry program first, a tree with counts, and what is remo
   await page.chooseFiles([...project, { name: "notes.py", text: "y = 2\n" }]);
   await page.settled();
   assert.match(await page.page.locator(".files [aria-selected=true] .path").textContent(), /train\.py/);
-  // At this width the source gives its room to the diff, and comes back.
+  // At this width the source gives its space to the diff, and returns.
   assert.equal(await page.page.locator("#source").isVisible(), false);
   assert.ok((await page.page.locator("#diff-scroll").evaluate((box) => box.clientWidth)) > 900);
   await page.page.locator("#show-source").click();
@@ -1139,7 +1140,7 @@ onPage("coloured words of the source stand where they are typed", {}, async (pag
   for (const word of keywords) assert.ok(word.left >= Math.max(...numbers.map((number) => number.right)) - 0.5, "a word is among the line numbers");
 });
 
-/** Edits a line of the source as a person does, at its end, and waits for the port. */
+/** Edits a line of the source like a person, at its end, and waits for the port. */
 async function editLine(page, line, more) {
   const source = page.page.locator("#source");
   const at = (await source.inputValue()).indexOf(line);
@@ -1175,13 +1176,14 @@ onPage("a patch takes what was pasted to the port of what was edited on the page
     });
   };
   await applied();
-  // Kept with the work: a page that is opened again knows what was pasted.
+  // Saved with the work: a page that is reopened knows what was pasted.
   await page.keptAsItIs();
   await page.page.reload();
   await page.ported();
   assert.equal(await note.isVisible(), true);
   await applied();
-  // Undone in the field, it is no edit any more; another script pasted over all of it is what the next patch starts from.
+  // Undone in the field, it is not an edit any more; the next patch is relative to another script pasted over all of
+  // it.
   await page.showSource();
   const other = `${trainer}\nprint("another")\n`;
   await page.page.evaluate((text) => navigator.clipboard.writeText(text), other);
@@ -1225,7 +1227,7 @@ onPage("steps go on in the next changed file, count all changes, and start anew 
   await page.choose("target", "ipu");
   await page.settled();
   await page.page.waitForFunction(() => document.querySelector("#step-place")?.textContent === "" || !document.querySelector("#step-place"));
-  // A file without a change is no dead end.
+  // A file without a change is not a dead end.
   await page.choose("target", "hpu");
   await page.settled();
   await page.page.locator(".files .file", { hasText: "b.py" }).click();
@@ -1249,7 +1251,7 @@ onPage("back from a target's port brings back the matrix and the target", {}, as
   await matrix.waitFor();
   await page.page.waitForFunction(() => document.querySelector("#target").value === "hpu");
   await page.settled();
-  // Another tab is not where the address leads.
+  // Selecting another tab removes this one from the address.
   await page.tab("needs");
   await page.page.waitForFunction(() => location.hash === "");
 });

@@ -1,10 +1,10 @@
-// The page that ports, as a person sees it: what tests do and read goes through here, so that they name no elements.
+// The Port page, as used by a person: tests act and read through these functions, so that they name no elements.
 
 import { readFile } from "node:fs/promises";
 
 export { launch, launchWith } from "./browser.mjs";
 
-/** In the page: what is kept under a name, as numbers. */
+/** In the page: the stored value of a name, as numbers. */
 const kept = async (name) => {
   if (!(await indexedDB.databases()).some(({ name }) => name === "portolan")) return undefined;
   const result = (request) =>
@@ -16,7 +16,7 @@ const kept = async (name) => {
 };
 
 export class PortPage {
-  /** Opens the page in a window of its own; anything it complains about lands in `errors`. */
+  /** Opens the page in a window of its own; its errors are added to `errors`. */
   static async open(browser, address, { fragment = "", width = 1280, height = 800, scheme = "light" } = {}) {
     const context = await browser.newContext({
       viewport: { width, height },
@@ -45,7 +45,7 @@ export class PortPage {
     return this.context.close();
   }
 
-  /** Pastes as a person does: clipboard, focus, key. */
+  /** Pastes like a person: clipboard, focus, key. */
   async paste(text) {
     await this.page.evaluate((text) => navigator.clipboard.writeText(text), text);
     await this.page.locator("#source").focus();
@@ -61,12 +61,12 @@ export class PortPage {
     return this.page.locator("#source").inputValue();
   }
 
-  /** Waits until no file is being read and nothing is left to port. */
+  /** Waits until no file is being read and everything is ported. */
   settled() {
     return this.page.locator("#result-pane[aria-busy=false]").waitFor();
   }
 
-  /** Waits for a port of what is in the source now; resolves to its summary. */
+  /** Waits for a port of the current source; resolves to its summary. */
   async ported() {
     await this.page.waitForFunction(() => {
       const atRest = document.querySelector("#result-pane")?.getAttribute("aria-busy") === "false";
@@ -79,7 +79,7 @@ export class PortPage {
     return this.page.locator("#summary").textContent();
   }
 
-  /** Waits until the summary is another one. */
+  /** Waits until the summary changes. */
   async summaryOtherThan(before) {
     await this.page.waitForFunction((before) => {
       const now = document.querySelector("#summary")?.textContent;
@@ -113,7 +113,7 @@ export class PortPage {
     return this.page.locator(`#${id}`).selectOption(value);
   }
 
-  /** Scrolls the diff to so many pixels, or by half of what is in sight, and waits for the rows; resolves to whether these are the last. */
+  /** Scrolls the diff to this many pixels, or by half of the visible part, and waits for the rows; resolves to whether these are the last. */
   async scrollDiff(top) {
     const pane = this.page.locator(".diff-scroll");
     await pane.evaluate((pane, top) => (pane.scrollTop = top ?? pane.scrollTop + pane.clientHeight / 2), top);
@@ -127,7 +127,7 @@ export class PortPage {
     return pane.evaluate((pane) => pane.scrollTop + pane.clientHeight >= pane.scrollHeight - 1);
   }
 
-  /** The added and removed lines that are in sight. */
+  /** The visible added and removed lines. */
   async changedLines() {
     const texts = (selector) => this.page.locator(selector).allTextContents();
     const bare = (lines) => lines.map((line) => line.replace(/^(added|removed): /, ""));
@@ -145,13 +145,13 @@ export class PortPage {
     return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
   }
 
-  /** Shows the source where it has given its room to the diff, as a person who goes on with it does. */
+  /** Shows the source if its space is used by the diff, like a person who continues to edit it. */
   async showSource() {
     const show = this.page.locator("#show-source");
     if (await show.isVisible()) await show.click();
   }
 
-  /** Opens files as a person does, with the button and the browser's own dialog: `{name, text}` or `{name, bytes}`. */
+  /** Opens files like a person, with the button and the browser's own dialog: `{name, text}` or `{name, bytes}`. */
   async chooseFiles(files) {
     const payload = files.map(({ name, text, bytes }) => ({
       name,
@@ -166,26 +166,26 @@ export class PortPage {
     await dialog.setFiles(payload);
   }
 
-  /** The work that this browser keeps. It answers in the order of the asking, so what the page wrote before is in it. */
+  /** The work stored in this browser. Requests are answered in order, so it includes what the page wrote before. */
   kept(name = "open") {
     return this.page.evaluate(kept, name);
   }
 
-  /** Waits until what is kept is what is open, with all that is kept beside it. */
+  /** Waits until the saved work is the open one, including all additional data. */
   async keptAsItIs() {
     const isKept = async () => {
       const [open, beside] = await this.page.evaluate(() => [[...window.portolanWork.bytes()], [...window.portolanWork.beside()]]);
       return String(await this.kept()) === String(open) && String((await this.kept("beside")) ?? "") === String(beside);
     };
     const end = Date.now() + 30_000;
-    // By the clock: a page that is not in front may get no pictures.
+    // By a timer: a page in the background may get no frames.
     while (!(await isKept())) {
       if (Date.now() > end) throw new Error("what is open is not kept");
       await this.page.waitForTimeout(20);
     }
   }
 
-  /** Makes a shared link. */
+  /** Creates a share link. */
   async share() {
     await this.page.locator("#share").click();
     await this.page.locator(".port-notice span").filter({ hasText: "link" }).waitFor();

@@ -1,4 +1,4 @@
-// What goes wrong around an open page: nothing typed is lost, and the page says what happened.
+// Errors around an open page: nothing typed is lost, and the page reports what happened.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -22,7 +22,7 @@ after(async () => {
   await browser?.close();
 });
 
-/** A test with a server of its own, on which `options.fault` may say what goes wrong. */
+/** A test with a server of its own, whose faults are defined by `options.fault`. */
 function onSite(name, options, body) {
   test(name, { timeout: 120_000 }, async () => {
     const site = await serve(undefined, "/sub/", options);
@@ -59,8 +59,8 @@ onSite("a worker that crashes is said, the text stays, and the next one ports it
 });
 
 /**
- * A page with kept work whose engine does not come as it should from now on. Work that is brought back is ported at once: once
- * that has failed, nothing asks for the engine by itself.
+ * A page with saved work whose engine is not delivered correctly from now on. Restored work is ported immediately: once that has
+ * failed, nothing requests the engine automatically.
  */
 async function withKeptWork(site, goesWrong) {
   const context = await withoutWorker();
@@ -85,7 +85,7 @@ onSite("a connection that ends in the middle of the engine is said, and tried ag
   await port.close();
 });
 
-// As the one before said that it was ready, and as one of other sources does.
+// Like the previous one reporting that it is ready, and like one from other sources.
 for (const [named, head] of [["without a name", [0]], ["of another name", [0, 3, 111, 108, 100]]]) {
   let isOther = false;
   const other = `postMessage([new Uint8Array(${JSON.stringify(head)}), [], []]);`;
@@ -104,7 +104,7 @@ for (const [named, head] of [["without a name", [0]], ["of another name", [0, 3,
 
 onSite("what is typed before the page has looked for kept work is kept", {}, async (site) => {
   const context = await withoutWorker();
-  // The page looks once it has its place, and gets that when the test says so.
+  // The page checks once it has its slot, and gets that when the test allows it.
   await context.addInitScript(() => {
     const request = navigator.locks.request.bind(navigator.locks);
     const gate = new Promise((open) => (window.givePlace = open));
@@ -128,7 +128,7 @@ onSite("a tab that is closed in the middle of typing loses nothing", {}, async (
     await port.page.locator("#source").focus();
     await port.page.keyboard.press("Control+End");
     await port.page.keyboard.insertText(line);
-    // Sooner than the moment of quiet after which work is kept.
+    // Before the pause after which work is saved.
     await port.page.close();
   }
   const last = await opened(context, `${site.address}port/`);
@@ -140,7 +140,7 @@ onSite("who types without a pause loses no more than seconds when the tab crashe
   const context = await browser.newContext();
   const port = await opened(context, `${site.address}port/`);
   await port.page.locator("#source").focus();
-  // Longer than the page waits for a moment of quiet, of which there is none.
+  // Longer than the page waits for a pause, of which there is none.
   for (let n = 0; n < 80; n++) {
     await port.page.keyboard.insertText(`x${n} = ${n}\n`);
     await port.page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
@@ -158,7 +158,7 @@ onSite("two tabs keep their work apart, and that of a closed one can be had agai
   const first = await opened(context, address);
   await first.fill("first = 1\n");
   await first.keptAsItIs();
-  // A second tab begins with what is open, which is not kept twice.
+  // A second tab begins with the open work, which is not saved twice.
   const second = await opened(context, address);
   await second.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 1\n");
   await second.fill("second = 2\n");
@@ -198,7 +198,7 @@ onSite("where the browser's space is used up the page says so, and keeps the wor
   const warning = port.page.locator("#unkept", { hasText: "the space that this browser gives to sites is used up" });
   await warning.waitFor();
   assert.match(await port.ported(), /^\d+ changes/);
-  // Nobody closes such a page by mistake.
+  // Such a page is not closed by accident.
   const [dialog] = await Promise.all([port.page.waitForEvent("dialog"), port.page.close({ runBeforeUnload: true })]);
   assert.equal(dialog.type(), "beforeunload");
   await dialog.dismiss();
@@ -225,7 +225,7 @@ onSite("where there is no room for the site the page says so, and the open work 
   const text = `${trainer}# ${randomBytes(1 << 17).toString("hex")}\n`;
   await port.chooseFiles([{ name: "long.py", text }]);
   await port.ported();
-  // A value that no compression makes small is kept apart from its database, and read later than others.
+  // An incompressible value is stored separately from its database, and read later than others.
   await port.keptAsItIs();
   await page.reload();
   await port.ported();
@@ -288,7 +288,7 @@ test("a version that is published while another is downloaded is not mixed with 
     await page.goto(`${site.address}recipes/`);
     await page.locator("#offline", { hasText: "Not available offline: some files could not be downloaded." }).waitFor();
     assert.ok(whileAsked.asked("guides/index.html") > 0);
-    // Now all of it is there.
+    // Now all of it is available.
     list("guides/index.html");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.locator("#offline", { hasText: "Available offline." }).waitFor();

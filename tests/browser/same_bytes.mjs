@@ -1,5 +1,5 @@
-// Ports of the same files by everything that ports: the command, and the engine's module under Node and in browsers. All of it has
-// to come out with the same bytes: report (edits, messages, certificate), patch, texts.
+// Ports of the same files by everything that ports: the command, and the engine's module under Node and in browsers.
+// All must produce the same bytes: report (edits, messages, certificate), patch, texts.
 
 import { execFile } from "node:child_process";
 import { createHash, webcrypto } from "node:crypto";
@@ -14,7 +14,7 @@ import { dist, root } from "./site.mjs";
 const run = promisify(execFile);
 const most = { maxBuffer: 1 << 28 };
 
-/** Every target with the styles that can differ. */
+/** Every target with the styles whose results can differ. */
 export async function allWays(command, styles = ["auto", "in-place", "branch"]) {
   const { stdout } = await run(command, ["recipes", "list", "--format", "json"], most);
   const targets = [...new Set(JSON.parse(stdout).recipes.map(({ target }) => target))].sort();
@@ -27,7 +27,7 @@ const python = (folder) =>
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(folder.length + 1).replaceAll("\\", "/"))
     .sort();
 
-/** The files as the page would read them; what is no text is no matter of an engine. */
+/** The files as the page would read them; non-text files are not passed to an engine. */
 function texts(folder, paths, shown = (path) => path) {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   return paths.flatMap((path) => {
@@ -40,7 +40,7 @@ function texts(folder, paths, shown = (path) => path) {
   });
 }
 
-/** Names that sort otherwise as paths than folder by folder, and texts that are easily changed on their way. */
+/** Names that sort differently as paths than folder by folder, and texts that are easily changed in transit. */
 const odd = {
   name: "odd names",
   files: [
@@ -67,7 +67,7 @@ export function fixtures() {
 /** Where `cargo xtask corpus` unpacks published packages. */
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "portolan/corpus");
 
-/** At most so many files out of the packages that a list names, evenly; none where they were not brought. A project has `size` of them. */
+/** At most this many files from the packages of a list, evenly distributed; none if they were not downloaded. A project has `size` of them. */
 export function corpus(list, count, size = 25) {
   const lines = readFileSync(join(root, "tests/corpus", list), "utf8").split("\n");
   const packages = lines.map((line) => /^([\w.-]+)==(\S+)/.exec(line)).filter(Boolean).map(([, name, version]) => `${name}-${version}`);
@@ -75,7 +75,7 @@ export function corpus(list, count, size = 25) {
     .flatMap((name) => python(join(cache, name)).map((path) => `${name}/${path}`));
   const step = Math.max(1, all.length / count);
   const chosen = Array.from({ length: Math.min(count, all.length) }, (_, at) => all[Math.floor(at * step)]);
-  // Hidden folders are no part of a project, for the page and for the command.
+  // Hidden folders are not part of a project, for the page and for the command.
   const isHidden = (path) => /(?:^|\/)\./.test(path);
   const projects = [];
   for (let at = 0; at < chosen.length; at += size) {
@@ -96,7 +96,7 @@ async function portByCommand(command, { files }, { target, style }) {
     }
     const patch = join(folder, "a.patch");
     const words = ["port", "--target", target, "--style", style, "--format", "json", "--write", "--patch", patch, "."];
-    // It ends with 1 where a file is refused, which is an answer too.
+    // It exits with 1 if a file is refused, which is a valid result too.
     const { stdout } = await run(command, words, { ...most, cwd: project }).catch((error) => {
       if (error.code !== 1) throw error;
       return error;
@@ -110,7 +110,7 @@ async function portByCommand(command, { files }, { target, style }) {
 
 const sum = (parts) => createHash("sha256").update(parts.join("\0")).digest("hex");
 
-/** What [`portAll`] gives, by the command; `jobs` processes at a time. */
+/** The result of [`portAll`], by the command; `jobs` processes at a time. */
 export async function byCommand(command, projects, ways, jobs = 2) {
   const sums = Object.fromEntries(projects.map(({ name }) => [name, {}]));
   const left = projects.flatMap((project) => ways.map((way) => [project, way]));
@@ -125,9 +125,9 @@ export async function byCommand(command, projects, ways, jobs = 2) {
   return sums;
 }
 
-/** The engine's module in this very process. */
+/** The engine's module in this process. */
 async function engineInNode() {
-  // Node 18, which Debian 12 has, does not show it by itself.
+  // Node 18, in Debian 12, does not define it globally.
   globalThis.crypto ??= webcrypto;
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   const [script, module] = ["engine.js", "engine_bg.wasm"].map((name) => join(dist, name));
@@ -143,12 +143,12 @@ async function engineInNode() {
   return worker;
 }
 
-/** What [`portAll`] gives, by the engine's module under Node. */
+/** The result of [`portAll`], by the engine's module under Node. */
 export const inNode = async (projects, ways) => portAll(await engineInNode(), projects, ways);
 
 /**
- * The same in a browser: an expression to be evaluated in any page of the site at `address`, a promise of what [`portAll`]
- * gives. It starts a worker as the page that ports does.
+ * The same in a browser: an expression to be evaluated in any page of the site at `address`, a promise of the result of
+ * [`portAll`]. It starts a worker like the Port page.
  */
 export function inBrowser(address, projects, ways) {
   const start = async (address, portAll, projects, ways) => {
@@ -163,7 +163,7 @@ export function inBrowser(address, projects, ways) {
   return `(${start})(${JSON.stringify(address)}, ${portAll}, ${JSON.stringify(projects)}, ${JSON.stringify(ways)})`;
 }
 
-/** Ports that are not the same, as sentences. */
+/** Ports that differ, as sentences. */
 export function differences(wanted, found) {
   return Object.entries(wanted).flatMap(([project, ways]) =>
     Object.entries(ways).flatMap(([way, parts]) =>

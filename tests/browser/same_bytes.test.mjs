@@ -1,6 +1,7 @@
-// The command, and the engine's module under Node and in Chromium, port the same files with the same bytes. The command is the one that
-// the other tests built, without optimisation, and the module is optimised for size, so the two differ in all that a compiler may do.
-// `cargo xtask same-bytes` does the same with more files and with an optimised command too.
+// The command, and the engine's module under Node and in Chromium, port the same files with the same bytes. The command
+// is the one built by the other tests, without optimisation, and the module is optimised for size, so the two differ in
+// everything that a compiler may change. `cargo xtask same-bytes` does the same with more files and with an optimised
+// command too.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

@@ -17,7 +17,7 @@ const half = Math.ceil(Number(files) / 2);
 const projects = [...fixtures(), ...corpus("bounded.txt", half), ...corpus("packages.txt", Number(files) - half)];
 const count = projects.reduce((sum, { files }) => sum + files.length, 0);
 
-/** What ports, in the order of the rows. */
+/** The programs, in the order of the rows. */
 const ported = commands.map(([name, command]) => [`command, ${name}`, () => byCommand(command, projects, ways)]);
 ported.push([`module, Node ${process.versions.node}`, () => inNode(projects, ways)]);
 

@@ -1,4 +1,5 @@
-// Examples of guides whose port depends on the SDK: a tab a version, in step in all guides of a target and in all windows.
+// Examples in guides whose port depends on the SDK: one tab per version, synchronized across all guides of a target and
+// all windows.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -16,7 +17,7 @@ after(async () => {
   site?.end();
 });
 
-/** A guide in a window; its tabs are made once it is painted. */
+/** A guide in a window; its tabs are created once it is painted. */
 async function guide(context, path) {
   const page = await context.newPage();
   await page.goto(`${site.address}guides/${path}`);
@@ -24,7 +25,7 @@ async function guide(context, path) {
   return page;
 }
 
-/** Of every group: the tab that is chosen, and the versions of the section that is seen. */
+/** For every group: the selected tab, and the versions of the visible section. */
 const shown = (page) =>
   page.locator("[data-tabs]").evaluateAll((groups) =>
     groups.map((group) => [

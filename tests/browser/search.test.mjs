@@ -1,4 +1,4 @@
-// The search of the site, by keyboard, as a person uses it.
+// The site's search, by keyboard, as used by a person.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -59,7 +59,7 @@ test("names are found by any end of them, and with typos", async () => {
   await check("device_count", "API names", "torch.cuda.device_count");
   await check("amp.autcast", "API names", "torch.cuda.amp.autocast");
   await check("torch.cuda.empty_cache", "API names", "torch.cuda.empty_cache");
-  // Names that a rule knows by their module alone.
+  // Names that a rule only knows by their module.
   await check("cudnn.benchmark", "API names", "torch.backends.cudnn.benchmark");
   assert.deepEqual(await results("qqqqzzzz"), []);
 });

@@ -1,4 +1,4 @@
-// The built site on a free port, under a folder of its own: nothing may depend on lying at the root of a server.
+// The built site on a free port, under a folder of its own: nothing may depend on being at the root of a server.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -24,7 +24,7 @@ const types = {
   ".py": "text/plain; charset=utf-8",
 };
 
-/** What a static host says that a file is. */
+/** The content type of a file on a static host. */
 export const typeOf = (path) => types[extname(path)] ?? "application/octet-stream";
 
 /** Addresses of all pages below the site's root, `guides/hpu/` and the like. */
@@ -37,10 +37,10 @@ export const pages = readdirSync(dist, { recursive: true })
 const isolation = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
 
 /**
- * Serves a folder, dist/ unless told, below /sub/ unless told; resolves to the address and a function that ends it. As a
- * plain static host does, without a header that isolates a page, unless told. `fault` may say of a path what goes wrong with
- * a request: `refuse` (503), `drop` (the connection ends without an answer), `cut` (it ends in the middle of one) or a text,
- * which stands in the place of the file's own.
+ * Serves a folder, by default dist/ below /sub/; resolves to the address and a function that stops the server. By default it
+ * behaves like a plain static host, without the headers that isolate a page. `fault` may return a fault for a path:
+ * `refuse` (503), `drop` (the connection ends without a response), `cut` (it ends in the middle of one) or a text that
+ * replaces the file's own.
  */
 export async function serve(folder = dist, base = "/sub/", { isolated = false, fault = () => undefined } = {}) {
   const server = createServer(async (request, response) => {
@@ -65,8 +65,8 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false, f
       response.writeHead(404).end();
     }
   });
-  // A connection that nothing was asked on for a while is left to the browser to end: ended by the server in the same moment
-  // that a request is sent, it would fail that request.
+  // An idle connection is left to the browser to close: if the server closed it at the same moment as a request is
+  // sent, that request would fail.
   server.keepAliveTimeout = 0;
   const listen = (port) =>
     new Promise((resolve, reject) => {
@@ -75,7 +75,7 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false, f
     });
   await listen(0);
   const { port } = server.address();
-  /** Nothing listens any more, and no connection is left. */
+  /** The server is stopped, and no connection is left. */
   const stop = () =>
     new Promise((resolve) => {
       server.close(resolve);
@@ -85,8 +85,8 @@ export async function serve(folder = dist, base = "/sub/", { isolated = false, f
 }
 
 /**
- * Without a network: the browser is told so, and the server is gone, so that nothing can reach it past the browser. The
- * site is one of the caller's own: a test beside it or after it must not miss a server that comes and goes.
+ * Without a network: the browser is set offline, and the server is stopped, so that nothing can reach it past the browser. The
+ * site must be the caller's own: concurrent and later tests must not depend on a server that is stopped and restarted.
  */
 export async function withoutNetwork(context, site, body) {
   await Promise.all([context.setOffline(true), site.stop()]);

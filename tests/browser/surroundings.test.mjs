@@ -1,5 +1,5 @@
-// What a reader's eyes and machine ask for: colours that everyone tells apart, the system's own colours, no motion, narrow
-// windows, and choices that hold without a flash.
+// Users' needs and settings: colours that everyone can distinguish, the system's own colours, no motion, narrow
+// windows, and settings that apply without a flash.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ async function opened(path, options = {}) {
   return { page, close: () => context.close() };
 }
 
-// How linear RGB looks to those who lack one of three receptors: Machado, Oliveira and Fernandes 2009, severity 1.
+// How linear RGB appears to those who lack one of three receptors: Machado, Oliveira and Fernandes 2009, severity 1.
 const visions = {
   "all receptors": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
   protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -51,7 +51,7 @@ function lab(rgb) {
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
-/** CIE 1976 distance as such eyes see it; 2.3 is just noticeable. */
+/** CIE 1976 distance for such eyes; 2.3 is just noticeable. */
 function distance(a, b, vision) {
   const seen = (colour) => lab(vision.map((row) => row.reduce((sum, part, at) => sum + part * linear(colour)[at], 0)));
   const [one, other] = [seen(a), seen(b)];
@@ -100,7 +100,7 @@ test("theme and palette are kept, and there before anything is painted", async (
   await page.getByRole("button", { name: "Theme: light" }).click();
   await page.getByRole("button", { name: "Differences: green and orange" }).click();
   await page.addInitScript(() => {
-    // The document's state when its body comes to be, which is before anything of it is painted.
+    // The document's state when its body is created, which is before anything is painted.
     new MutationObserver((_, observer) => {
       if (!document.body) return;
       window.atFirst = { ...document.documentElement.dataset };
@@ -153,7 +153,7 @@ test("every page reflows at 320 px", { timeout: 120_000 }, async () => {
       await port.fill(trainer);
       await port.ported();
     }
-    // Letters further apart stand for wider fonts: which are installed, no page can know.
+    // Wider letter spacing simulates wider fonts: a page can't know which are installed.
     for (const spacing of ["normal", ".2em"]) {
       const width = await page.evaluate((spacing) => {
         document.documentElement.style.letterSpacing = spacing;

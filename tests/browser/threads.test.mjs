@@ -1,4 +1,4 @@
-// The network on several threads: isolated by the server, by the service worker on a plain static host, and by nothing.
+// The network on several threads: isolated by the server, by the service worker on a plain static host, and not at all.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { launch } from "./port_page.mjs";
 import { root, serve, withoutNetwork } from "./site.mjs";
 
-// Not the machine's own number: the test is the same on each, and threads outnumber processors on some.
+// Not the machine's own number: the test is the same on each, and on some there are more threads than processors.
 const PROCESSORS = 3;
 
 const golden = readFileSync(join(root, "tests/fixtures/uresnet/d_convdown_convup.safetensors"));
@@ -25,7 +25,7 @@ after(async () => {
   isolated?.end();
 });
 
-/** A page with a form, in a browser of so many processors. What it complains about is a failure. */
+/** A page with a form, in a browser with this many processors. Its errors are failures. */
 async function onPage(site, fragment, body) {
   const context = await browser.newContext({ acceptDownloads: true });
   const page = await context.newPage();
@@ -47,7 +47,7 @@ async function onPage(site, fragment, body) {
 const said = (page, pattern) =>
   page.waitForFunction((pattern) => new RegExp(pattern).test(document.querySelector("#said").textContent), pattern);
 
-/** Runs what the form says; resolves to the number of threads that did it. */
+/** Runs the form; resolves to the number of threads that were used. */
 async function run(page) {
   await page.locator("#run").click();
   await said(page, "^Done");
@@ -119,11 +119,11 @@ test("on a plain static host the service worker isolates the page, and no other"
     await page.locator("#threads option").nth(2).waitFor({ state: "attached" });
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     assert.equal(await page.evaluate(() => location.hash), "#depth=2&height=32&width=64");
-    // Without a network the scripts that were never asked for are missing, and one thread does.
+    // Without a network the scripts that were never requested are missing, and one thread is used.
     await withoutNetwork(context, plain, async () => assert.equal(await run(page), 1));
     await page.reload();
     assert.equal(await run(page), PROCESSORS);
-    // Once asked for they are kept.
+    // Once requested they are cached.
     await withoutNetwork(context, plain, async () => {
       await page.reload();
       assert.equal(await run(page), PROCESSORS);

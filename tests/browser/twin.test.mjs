@@ -1,4 +1,4 @@
-// A twin run there and back: what the page gives away is run by a real Python on a real PyTorch, and its result is brought.
+// A twin run there and back: the page's download is run by a real Python with a real PyTorch, and its result is loaded.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -22,7 +22,7 @@ async function withPort(options) {
   return page;
 }
 
-/** Lets files fall on the page. */
+/** Drops files on the page. */
 const drop = (page, name, text) =>
   page.page.evaluate(
     ([name, text]) => {
@@ -106,7 +106,7 @@ onPort("a result that is dropped shows the verdict, the curves and the table", {
   await page.page.keyboard.press("Enter");
   assert.equal(await page.page.locator(".steps-table tbody tr").count(), 4);
   assert.ok(await page.page.locator(".steps-table tbody tr").first().isVisible());
-  // Beside the changes stands the verdict.
+  // The verdict is next to the changes.
   await page.tab("changes");
   assert.match(await page.page.locator("#twin-strip").textContent(), /Twin run\. The port trained to the same losses\./);
 });
@@ -140,7 +140,7 @@ onPort("a run of a port that was changed by hand is not taken for this one", {},
 });
 
 onPort("a difference leads to the line of the port", { width: 360, height: 800 }, async (page) => {
-  // The same difference, as the run of this very port would tell it.
+  // The same difference, as reported by a run of this very port.
   const told = { ...JSON.parse(changed), files: JSON.parse(result).files };
   await drop(page, "twin.json", JSON.stringify(told));
   await verdict(page).waitFor();

@@ -1,4 +1,4 @@
-// The built site as its own publisher has it: pages change while a test runs.
+// The built site from its publisher's view: pages change while a test runs.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { dist, serve } from "./site.mjs";
 
 /**
- * Runs `body` with a server of a copy of the site and with what changes it: `write` puts other words into a page, `list` has the
- * service worker's list say that the page is as it is now, and `publish` does both, which makes a newer version.
+ * Runs `body` with a server of a copy of the site and with functions that change it: `write` changes the text of a page, `list`
+ * updates the page's checksum in the service worker's list, and `publish` does both, which makes a newer version.
  */
 export async function withVersions(body, options = {}) {
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));

@@ -45,7 +45,7 @@ test("a whole visit stays on the site and breaks no policy", { timeout: 180_000 
   const context = await browser.newContext();
   const requests = [];
   const broken = [];
-  // Workers and the service worker are part of the visit: the context hears their requests too.
+  // Workers and the service worker are part of the visit: the context sees their requests too.
   context.on("request", (request) => requests.push(request.url()));
   await context.exposeBinding("policyBroken", (_, what) => void broken.push(what));
   await context.addInitScript(() => {
@@ -56,7 +56,7 @@ test("a whole visit stays on the site and breaks no policy", { timeout: 180_000 
   const page = await context.newPage();
   page.on("console", (message) => message.type() === "error" && broken.push(`${page.url()}: ${message.text()}`));
   page.on("pageerror", (error) => broken.push(`${page.url()}: ${error}`));
-  // What a page loads when it is at rest ends with a line about that; those with a program are there with their controls.
+  // An idle page has finished loading when it says so in a line; pages with a program when their controls exist.
   const programs = { "port/": "#target option", "launch/": "#field-target", "check/": "#run" };
   for (const path of pages) {
     await page.goto(site.address + path);
@@ -86,7 +86,7 @@ test("what is not the site's own markup, or a script from elsewhere, is refused"
     /refused/,
   );
   assert.match(await outcome(() => (new Worker("https://example.org/x.js"), "done")), /refused/);
-  // Later, because what a debugger evaluates may call eval at once.
+  // Later, because code evaluated by a debugger may call eval itself.
   const later = () => new Promise((done, fail) => setTimeout(() => { try { done(eval("'done'")); } catch (error) { fail(error); } }));
   assert.match(await outcome(later), /refused/);
   assert.match(await outcome(() => fetch("https://example.org/").then(() => "done")), /refused/);
@@ -101,7 +101,7 @@ test("a first visit of a guide asks for little", async () => {
   page.on("request", (request) => asked.push(request.url().slice(site.address.length)));
   await page.goto(`${site.address}guides/hpu/`);
   await page.locator("#offline", { hasText: "Available offline" }).waitFor();
-  // The page, its style, and what comes once it is painted; the browser itself adds the manifest and its icon.
+  // The page, its style, and what is loaded after painting; the browser itself adds the manifest and its icon.
   assert.ok(asked.length <= 3, asked.join("\n"));
   assert.deepEqual(asked.filter((path) => !/^guides\/hpu\/$|\.css$|\.js$/.test(path)), []);
   await context.close();
@@ -126,7 +126,7 @@ test("a page of the live preview has its controls and is not kept", { timeout: 6
     const theme = page.locator("#theme");
     await theme.click();
     assert.match(await theme.textContent(), /light/);
-    // Where the site is kept, an earlier moment of rest makes it installable, before it registers anything.
+    // Where the site is cached, an earlier idle moment makes it installable, before it registers anything.
     await page.evaluate(() => new Promise((rest) => requestIdleCallback(rest, { timeout: 5000 })));
     const kept = async () => [document.querySelectorAll("link[rel=manifest]").length, (await navigator.serviceWorker.getRegistrations()).length];
     assert.deepEqual(await page.evaluate(kept), [0, 0]);

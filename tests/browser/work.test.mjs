@@ -1,4 +1,4 @@
-// Open work of the page that ports: kept in the browser until it is cleared, and what other apps hand over.
+// Open work on the Port page: stored in the browser until it is cleared, and input from other apps.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -35,7 +35,7 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   await first.recipes().first().locator("input").uncheck();
   const fewer = await first.summaryOtherThan(all);
   await first.page.locator("#kept", { hasText: "kept in this browser" }).waitFor();
-  // The last change waits for a moment of quiet before it is kept.
+  // The last change is only saved after a pause.
   await first.keptAsItIs();
   await first.page.close();
 
@@ -44,9 +44,10 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   assert.equal(await second.source(), trainer);
   await second.page.locator("#kept button", { hasText: "Clear it" }).click();
   await second.page.locator("#kept", { hasText: "Saved work deleted" }).waitFor();
-  // Neither a press that changes nothing nor leaving the page, which the browser tells by hiding it, keeps it again.
+  // Neither a key press that changes nothing nor leaving the page, which the browser reports as hiding it, saves it
+  // again.
   await second.tab("recipes");
-  // A timer that is set after the page's own, and for longer, goes off after it.
+  // A timer that is set after the page's own, and for longer, fires after it.
   await second.page.evaluate(() => new Promise((over) => setTimeout(over, 1000)));
   assert.equal(await second.kept(), undefined);
   await second.page.evaluate(() => {
@@ -56,7 +57,7 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   assert.equal(await second.kept(), undefined);
   await second.page.close();
 
-  // Asked after the page has, so that it has its answer too.
+  // Requested after the page's request, so that the page has its answer too.
   const third = await portPage(context);
   assert.equal(await third.kept(), undefined);
   await third.settled();
@@ -78,10 +79,10 @@ test("a link goes before kept work", { timeout: 90_000 }, async () => {
   await context.close();
 });
 
-/** The page once the address says no more what was opened. */
+/** The page once the address does not contain what was opened any more. */
 const withoutFragment = (page) => page.waitForFunction(() => location.hash === "" && !location.href.includes("#"));
 
-/** A guide's examples, as the fragments that open them. */
+/** A guide's examples, as fragments that open them. */
 const examples = () => {
   const guide = readFileSync(join(process.env.PORTOLAN_DIST ?? join(root, "dist"), "guides/hpu/index.html"), "utf8");
   return [...guide.matchAll(/port\/(#example=[^"]+)"/g)].map((match) => match[1]);
@@ -89,7 +90,7 @@ const examples = () => {
 
 const own = "import torch\nmine = torch.zeros(1).cuda()\n";
 
-/** A browser that keeps `own`, ported to the IPU. */
+/** A browser in which `own`, ported to the IPU, is saved. */
 async function withOwn() {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const port = await portPage(context);
@@ -180,7 +181,7 @@ test("several examples, an edit and a reload leave the former project where it i
   await back.click();
   await port.page.waitForFunction((own) => document.querySelector("#source").value === own, own);
   assert.equal(await port.page.locator("#target").inputValue(), "ipu");
-  // And the other way round: what was edited is the former one now.
+  // And vice versa: the edited work is now the previous one.
   await back.click();
   await port.page.waitForFunction((edited) => document.querySelector("#source").value === edited, edited);
   await port.page.locator("#kept button", { hasText: "Clear it" }).click();
@@ -220,7 +221,7 @@ test("files that another app shares are opened", { timeout: 90_000 }, async () =
   const page = await context.newPage();
   await page.goto(`${site.address}guides/`);
   await page.locator("#offline", { hasText: "Available offline" }).waitFor();
-  // What the browser does when the user shares a file with the installed app.
+  // What the browser does if the user shares a file with the installed app.
   await page.evaluate((action) => {
     const form = Object.assign(document.createElement("form"), { method: "post", enctype: "multipart/form-data", action });
     const field = Object.assign(document.createElement("input"), { type: "file", name: "files", id: "shared" });
