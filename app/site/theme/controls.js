@@ -1,7 +1,7 @@
-// Controls that every page has and that nobody needs before the page is painted.
+// Controls that every page has and that are not needed before the page is painted.
 
-// The buttons for the reader's choices: light or dark, and the colours of differences. The first of each is what CSS does
-// by itself; what was chosen before is there since the page's head was read.
+// The buttons for the reader's settings: light or dark, and the colours of diffs. The first of each is the CSS default;
+// a stored choice was already applied by the script in the page's head.
 {
   const root = document.documentElement;
   const show = () => {
@@ -19,7 +19,7 @@
         try {
           localStorage.setItem(key, chosen);
         } catch {
-          // Storage may be forbidden; then the choice lasts as long as the page.
+          // Storage may be forbidden; then the choice is only valid on this page.
         }
         name();
       });
@@ -31,7 +31,7 @@
   else show();
 }
 
-// A heading's own link can be copied with one click, besides being followed.
+// A heading's own link can be copied with one click, in addition to being followed.
 addEventListener("click", (event) => {
   const anchor = event.target.closest?.("a.anchor");
   if (!anchor || !navigator.clipboard || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -44,8 +44,8 @@ addEventListener("click", (event) => {
   );
 });
 
-// The contents of a guide say which section is read. On a narrow page, where they are folded above the text, going to a
-// section folds them again.
+// The contents of a guide show which section is being read. On a narrow page, where they are folded above the text,
+// following a link to a section folds them again.
 const followContents = () => {
   const wide = matchMedia("(min-width: 66rem)");
   const guides = [...document.querySelectorAll(".guide:has(.contents)")].map((guide) => ({
@@ -60,7 +60,7 @@ const followContents = () => {
     const seen = guides.find(({ guide }) => guide.offsetParent);
     if (!seen) return;
     const { nav, links, headings } = seen;
-    // The last heading that is in the upper third or above it. They stand in order.
+    // The last heading in the upper third or above it. They are in order.
     let [from, to] = [0, headings.length];
     while (from < to) {
       const middle = (from + to) >> 1;

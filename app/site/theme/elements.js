@@ -1,4 +1,4 @@
-// Elements that scripts of the theme make.
+// Elements created by scripts of the theme.
 
 function element(tag, attributes, ...children) {
   const made = document.createElement(tag);

@@ -1,4 +1,4 @@
-// Narrows a long list as one types. What is asked for stands in the address, so that a narrowed list can be shared.
+// Filters a long list while typing. The filter is in the address, so that a filtered list can be shared.
 
 const parts = (text) => text.split(/[^a-z0-9]+/).filter(Boolean);
 

@@ -1,5 +1,5 @@
-// On the page that ports: keeps the open work in this browser, brings it back, and takes files that other apps hand over.
-// The page waits with what its address names until what is kept is open, so that it can be brought back.
+// On the Port page: saves the open work in this browser, restores it, and accepts files from other apps. The page opens
+// the work in its address only after the saved work, so that the latter can be restored.
 window.portolanKeeps = true;
 let opened;
 /** The database, which stays open: a page that is being closed has no time to open it. */
@@ -9,7 +9,7 @@ const open = () =>
     request.onupgradeneeded = () => request.result.createObjectStore("work");
     request.onsuccess = () => {
       const database = request.result;
-      // Somebody deletes the site's data, or wants to.
+      // Somebody deletes the site's data, or is about to.
       database.onclose = () => (opened = undefined);
       database.onversionchange = () => {
         database.close();
@@ -27,25 +27,26 @@ const store = async (mode, act) => {
   const written = new Promise((done, fail) => {
     const transaction = database.transaction("work", mode);
     const request = act(transaction.objectStore("work"));
-    // What was asked for is on the disk only then: a full disk shows itself at the end.
+    // The data is only on disk at this point: a full disk is detected at the end.
     transaction.oncomplete = () => done(request.result);
-    // Of a transaction that was committed Firefox says no more than that it was aborted; its requests say why.
+    // For a transaction that was committed Firefox only reports that it was aborted; its requests have the reason.
     let why;
     transaction.onerror = ({ target }) => (why ??= target.error);
     transaction.onabort = () => fail(why ?? transaction.error);
-    // Otherwise it waits until the page has heard of its requests, and a page that is being left does not live that long. One that
-    // reads has to wait: Chromium may end it before it has brought a large value.
+    // Otherwise it waits until the page has received the results of its requests, and a page that is being left does
+    // not live that long. A read transaction has to wait: Chromium may end it before it has returned a large value.
     if (mode === "readwrite") transaction.commit?.();
   });
   return written.catch((error) => {
-    // Firefox writes nothing more through a database once there was no room, however much there is later.
+    // Firefox writes nothing more through a database connection after a lack of space, even if there is enough later.
     database.close();
     opened = undefined;
     throw error;
   });
 };
 
-// Each of several open tabs keeps its work in a place of its own, or the one that was changed last would win over the others.
+// Each open tab saves its work in a slot of its own, otherwise the one that was changed last would overwrite the
+// others.
 let place = 0;
 const named = (name, at = place) => (at === 0 ? name : `${name} ${at}`);
 const lockOf = (at) => `portolan-work-${at}`;
@@ -54,11 +55,11 @@ const occupy = (at, patience) =>
   new Promise((tell) => {
     const held = () => {
       tell(true);
-      // Let go of before the page is gone, for the page that is loaded in its stead.
+      // Released before the page is gone, for the page that replaces it.
       return new Promise((leave) => addEventListener("pagehide", leave, { once: true }));
     };
     const signal = AbortSignal.timeout(patience);
-    // A browser that forbids storage forbids this too, and no tab has anything kept.
+    // A browser that forbids storage forbids this too, and no tab has saved work.
     navigator.locks.request(lockOf(at), { signal }, held).catch(() => tell(!signal.aborted));
   });
 /** The first place that is free. A page that is loaded anew waits for its former self to let go of its own. */
@@ -75,7 +76,7 @@ async function findPlace() {
   try {
     sessionStorage.portolanPlace = place;
   } catch {
-    // The next load looks for a place again.
+    // The next load searches for a slot again.
   }
 }
 const same = (one, other) => one.length === other?.length && one.every((byte, at) => byte === other[at]);
@@ -107,8 +108,8 @@ function say(...parts) {
 let timer;
 let since;
 let saved = 0;
-// The work as it was when the reader cleared it: it stays gone until it is changed, also when the page is left. A copy of
-// another tab's is not kept either until it is changed.
+// The work as it was when the reader cleared it: it is not saved again until it is changed, even when the page is left.
+// A copy of another tab's is not saved either until it is changed.
 let cleared;
 const isCleared = (bytes) => same(bytes, cleared);
 const rest = () => {
@@ -129,7 +130,7 @@ async function save() {
       return put(bytes, "open");
     });
   } catch (error) {
-    // The work is on the page still.
+    // The work is still on the page.
     warn(bytes.length > 0, error?.name);
     return false;
   }
@@ -218,7 +219,7 @@ async function start() {
   const both = async (at) => (await Promise.all([kept("open", at), kept("beside", at)])).map((bytes) => bytes ?? nothing);
   const own = await both(place);
   const isOwn = place === 0 || own.some((bytes) => bytes.length > 0);
-  // A second tab begins with what the first has.
+  // A second tab begins with the work of the first.
   const [bytes, beside] = isOwn ? own : await both(0);
   window.portolanWork.begin(bytes, beside);
   if (!isOwn) cleared = window.portolanWork.bytes();
@@ -227,15 +228,15 @@ async function start() {
   if (location.search === "?shared") await shared();
   window.launchQueue?.setConsumer(async ({ files = [] }) => take(await Promise.all(files.map((handle) => handle.getFile()))));
   for (const event of ["input", "change", "click", "drop"]) addEventListener(event, soon);
-  // Before the page is loaded anew: what it asked for in its address would go before the work.
+  // Before the page is reloaded: otherwise the work in its address would take precedence over the saved work.
   window.portolanKeep = async () => {
-    // What was cleared is open still, and the reader is told that it comes back.
+    // Cleared work is still open, and the reader is informed that it will be restored.
     cleared = undefined;
     const kept = await save();
     if (kept && saved > 0) history.replaceState(null, "", location.pathname);
     return kept;
   };
-  // Brought back as it was left, the page has let go of its place.
+  // When it is restored from the back/forward cache, the page has released its slot.
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
   addEventListener("visibilitychange", () => document.visibilityState === "hidden" && save());
   const left = await others(bytes).catch(() => []);

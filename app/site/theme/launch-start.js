@@ -1,4 +1,4 @@
-// Starts the page's program. It lies beside this file, wherever that is.
+// Starts the page's program, which is next to this file, wherever that is.
 import init from "./launch.js";
 
 await window.portolanPainted;

@@ -1,4 +1,4 @@
-// Keeps the site for when there is no network, and says so, once a page is at rest.
+// Caches the site for offline use, and reports it, once a page is idle.
 
 const root = new URL(".", import.meta.url);
 
@@ -80,20 +80,20 @@ async function installed() {
 const pauses = [5_000, 20_000, 60_000];
 
 async function keep() {
-  // Makes the site installable. It is named here and not in the page, because a browser that finds it fetches it and its icon
-  // before the first picture is painted.
+  // Makes the site installable. The manifest is added here and not in the page, because a browser would fetch it and
+  // its icon before the first paint.
   document.head.append(element("link", { rel: "manifest", href: new URL("manifest.webmanifest", root).href }));
   let again;
   const retry = button("Try again", () => again());
   let said;
-  // The line stays as it is from one try to the next, or it would be read aloud each time.
+  // The line stays the same from one attempt to the next, otherwise it would be read aloud each time.
   const fail = (why) => {
     if (said !== why) say(`Not available offline: ${why}.`, retry);
     said = why;
   };
   const noRoom = "the space that this browser gives to sites is used up";
   let isFull;
-  // The worker says so, before or after the browser says that it has failed.
+  // The worker reports this, before or after the browser reports the failure.
   navigator.serviceWorker.addEventListener("message", ({ data }) => {
     isFull ||= data === "no room";
     if (isFull && said) fail(noRoom);
@@ -115,10 +115,10 @@ async function keep() {
   }
 }
 
-// A page of the live preview is not kept: the next visit would show it as it is now.
+// A page of the live preview is not cached: the next visit would show its current version.
 const preview = "preview" in document.documentElement.dataset;
 if (navigator.serviceWorker && location.protocol.startsWith("http") && !preview) {
-  // A page that draws nothing may never be told that it is idle.
+  // A page that draws nothing may never become idle.
   if (window.requestIdleCallback) requestIdleCallback(keep, { timeout: 3000 });
   else setTimeout(keep, 200);
 }

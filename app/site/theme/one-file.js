@@ -1,5 +1,5 @@
-// The site as one file, opened from a disk: no server, so nothing can be fetched. What the site fetches lies packed in this
-// page; here it is unpacked, and the programs are started when somebody comes to need them.
+// The site as one file, opened from disk: without a server, nothing can be fetched. The files that the site fetches are
+// packed in this page; here they are unpacked, and the programs are started when they are needed.
 window.portolanOneFile = (() => {
   const unpacked = async (name) => {
     const block = document.querySelector(`[data-carried="${name}"]`);
@@ -28,11 +28,11 @@ window.portolanOneFile = (() => {
 
   /** The view whose program opens what the address holds, if it is one. */
   const opens = () => (/^#(?:\w+=|matrix$)/.test(location.hash) ? "port/" : location.hash.startsWith("#launch?") ? "launch/" : "");
-  // Not by :target, which a page that has just been opened does not know yet.
+  // Not by :target, which is not set yet on a page that has just been opened.
   const named = () => document.getElementById(opens() || location.hash.slice(1)) ?? document.getElementById(decoded(location.hash.slice(1)));
   const leaf = () => named()?.closest(".leaf") ?? document.getElementById("home/");
 
-  // Out of a file, browsers start workers of the old kind only, and the engine's text is of both kinds.
+  // From a file, browsers only start classic workers, and the engine's text works as both kinds.
   const OldWorker = window.Worker;
   window.Worker = class extends OldWorker {
     constructor(address) {
@@ -42,7 +42,7 @@ window.portolanOneFile = (() => {
 
   const module = async (name) => ({ module_or_path: await (await unpacked(name)).arrayBuffer() });
 
-  // The worker's text holds its module: a worker of a file can't ask for another.
+  // The worker's text contains its module: a worker from a file can't fetch one.
   async function worker(program, start) {
     const begin = `
       const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
@@ -53,7 +53,7 @@ window.portolanOneFile = (() => {
     return new Blob([text, `const packed = "${packed}";`, begin], { type: "text/javascript" });
   }
 
-  // What programs look for beside themselves.
+  // The files that programs expect next to them.
   const carry = (files) => (window.portolanCarried = { ...window.portolanCarried, ...files });
 
   async function startPort() {
@@ -80,7 +80,7 @@ window.portolanOneFile = (() => {
     return window.portolanLaunch(await module("launch_bg.wasm"));
   }
 
-  // The programs of the views, and where each of them is.
+  // The programs of the views, and their locations.
   const programs = {
     "port/": { start: startPort, into: "port" },
     "launch/": { start: startLaunch, into: "launch-page" },
@@ -93,7 +93,7 @@ window.portolanOneFile = (() => {
   }
 
   function show() {
-    // The launch page without fields is reached like any other; its program wants the address that it writes itself.
+    // The launch page is linked like any other; its program needs the form of the address that it writes itself.
     if (location.hash === "#launch/") history.replaceState(null, "", "#launch?");
     const view = opens();
     if (view) document.documentElement.dataset.opens = view;
@@ -110,7 +110,7 @@ window.portolanOneFile = (() => {
     if (here.id in programs) start(here.id);
   }
 
-  // What happens elsewhere in the file is not the porting page's business, which listens to the whole window. These come
+  // Events elsewhere in the file must not reach the Port page, which listens to the whole window. These listeners come
   // first, because that page is started later.
   for (const name of ["click", "change", "input", "keydown", "paste", "mousedown", "dragover", "dragleave", "drop"]) {
     addEventListener(name, (event) => leaf().id !== "port/" && event.stopImmediatePropagation());
@@ -119,14 +119,14 @@ window.portolanOneFile = (() => {
     show();
     if (opens() !== "port/") event.stopImmediatePropagation();
   });
-  // Links that a program writes are the site's.
+  // Links written by a program are the site's.
   for (const name of ["click", "auxclick"]) {
     addEventListener(name, (event) => {
       const link = event.target.closest?.("a[href]");
       const to = link?.getAttribute("href") ?? "";
       if (/^\.{1,2}\//.test(to)) link.setAttribute("href", place(to));
       if (to !== "#main") return;
-      // Skipping the head must not leave the leaf.
+      // The skip link must not leave the leaf.
       event.preventDefault();
       document.getElementById("main").focus();
     }, true);

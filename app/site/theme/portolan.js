@@ -1,7 +1,8 @@
-// The only script that every page loads. Without it a page is whole: the system's choice of light or dark holds.
+// The only script that every page loads. Without it a page is complete: the system's choice of light or dark applies.
 
-// The one way from a string to markup or to a script's address, where the browser asks for one. Whoever writes markup
-// escapes what is not theirs; this is the second lock: nothing that runs, loads or leads away is let through.
+// The only policy by which a string becomes markup or a script's address, in browsers that require one. Markup is
+// already escaped where it is written; this is the second safeguard: nothing that runs, loads or links elsewhere
+// passes.
 if (window.trustedTypes) {
   const active = /<(?:script|iframe|frame|object|embed|link|meta|base|form)\b|<[^<>]*\son[a-z]+\s*=/i;
   trustedTypes.createPolicy("default", {
@@ -11,7 +12,7 @@ if (window.trustedTypes) {
     },
     createScriptURL(address) {
       const url = new URL(address, location.href);
-      // The site as one file has no server; its policy takes workers out of the page and nothing else.
+      // The single-file site has no server; its policy allows workers from the page and nothing else.
       const carried = window.portolanOneFile && url.protocol === "blob:";
       if (!carried && url.origin !== location.origin) throw new TypeError("Scripts come from the site alone.");
       return address;
@@ -20,7 +21,7 @@ if (window.trustedTypes) {
 }
 
 {
-  // What needs a script shows itself only where scripts run; said before anything is painted.
+  // Elements that need a script are only visible if scripts run; set before anything is painted.
   document.documentElement.dataset.scripts = "";
   const here = document.currentScript;
   const search = async () => {
@@ -45,8 +46,8 @@ if (window.trustedTypes) {
   });
   addEventListener("DOMContentLoaded", () => document.getElementById("search-open")?.addEventListener("click", search));
 
-  // Programs, and keeping the site for later, must not slow down its being read now: they wait until the page as it came
-  // is painted. One in the background is not painted, and goes on all the same.
+  // Programs and the offline cache must not slow down reading the page: they wait until the page is painted. A page in
+  // the background is not painted, and continues anyway.
   window.portolanPainted = new Promise((go) => {
     const look = (list) => list.getEntriesByName("first-contentful-paint").length && go();
     new PerformanceObserver(look).observe({ type: "paint", buffered: true });
@@ -58,12 +59,12 @@ if (window.trustedTypes) {
   }
 }
 
-// The reader's choices, before anything is painted: light or dark, and the colours of differences (`controls.js`).
+// The reader's settings, before anything is painted: light or dark, and the colours of diffs (`controls.js`).
 for (const [key, values] of [["theme", ["light", "dark"]], ["palette", ["blue"]]]) {
   try {
     const chosen = localStorage.getItem(key);
     if (values.includes(chosen)) document.documentElement.dataset[key] = chosen;
   } catch {
-    // Storage may be forbidden; then the choice lasts as long as the page.
+    // Storage may be forbidden; then the choice is only valid on this page.
   }
 }

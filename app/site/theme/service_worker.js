@@ -1,5 +1,5 @@
-// Serves the site out of a cache, so that it is whole without a network. Written by `portolan site build`, which puts in
-// the list of files: path, content revision, size, and whether it is large enough to be kept only on request.
+// Serves the site from a cache, so that it is complete without a network. Written by `portolan site build`, which
+// inserts the list of files: path, content revision, size, and whether it is large enough to be cached only on request.
 
 const files = new Map(/* FILES */[].map(([path, revision, size, heavy]) => [path, { revision, size, heavy }]));
 const isolated = /* ISOLATED */[];
@@ -35,7 +35,7 @@ async function keep(cache, path) {
   for (const pause of [...pauses, undefined]) {
     try {
       const response = await fetch(new URL(path, scope), { cache: "no-cache" });
-      // A connection that breaks off makes this fail, too. Files of two versions would not work together.
+      // An interrupted connection makes this fail, too. Files of two versions would not work together.
       if (response.ok && !(await isOurs(path, response.clone()))) throw new Refused(`${path} is of another version of the site`);
       if (response.ok) {
         await cache.put(key(path), response);
@@ -65,12 +65,12 @@ async function keepAll(paths) {
       if (await keep(cache, path)) added.push(path);
     }
   };
-  // Where one is given up, so are those that were not begun.
+  // If one is aborted, so are those that were not started.
   const each = Array.from({ length: 6 }, () => next().finally(() => (queue.length = 0)));
   const failed = (await Promise.allSettled(each)).find(({ reason }) => reason);
   if (!failed) return;
   if (isFull(failed.reason)) {
-    // A part of the site is of no use, and takes the room that the reader's work needs.
+    // A part of the site is useless, and uses the space that the reader's work needs.
     await Promise.all(added.map((path) => cache.delete(key(path))));
     for (const client of await clients.matchAll({ includeUncontrolled: true })) client.postMessage("no room");
   }
@@ -135,11 +135,12 @@ async function serve(path, request) {
   const response = await fetch(request);
   if (response.status !== 200) return withHeaders(path, response);
   if (!(await isOurs(path, response.clone()))) {
-    // Pages that are kept were made for the file as it was. Where none is, all of the site comes from the newer version.
+    // Cached pages were built for this version of the file. If there are none, the whole site comes from the newer
+    // version.
     const isApart = await kept("index.html").catch(() => undefined);
     return isApart ? new Response(null, { status: 409, statusText: "A newer version of this site was published" }) : withHeaders(path, response);
   }
-  // A large file that was asked for once is kept from then on, where there is room.
+  // A large file that was requested once is cached from then on, if there is space.
   const keeping = response.clone();
   await caches.open(cacheName).then((cache) => cache.put(key(path), keeping)).catch(() => undefined);
   return withHeaders(path, response);
@@ -161,7 +162,7 @@ async function notFound(request) {
   const response = await fetch(request).catch(() => undefined);
   if (response !== undefined && response.status !== 404) return response;
   const page = await kept("404.html").catch(() => undefined);
-  // Without a network, nobody knows whether there is such a page.
+  // Without a network, it is unknown whether there is such a page.
   if (page && !response) {
     const text = (await page.text()).replace(/ data-offline="([^"]*)">[^<]*/g, ">$1");
     return new Response(text, { status: 404, headers: page.headers });

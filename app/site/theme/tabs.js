@@ -1,6 +1,6 @@
-// Makes tabs of sections that are alternatives: the targets of a port, the versions of an SDK. What is chosen stands in the
-// address, is kept, and holds for every group of the site that asks the same, in other windows too. Without this script all
-// sections are there, one below the other.
+// Makes tabs of alternative sections: the targets of a port, the versions of an SDK. The selection is in the address,
+// is stored, and applies to every group of the site with the same choice, in other windows too. Without this script all
+// sections are visible, one below the other.
 (() => {
   const stored = (key) => {
     try {
@@ -12,7 +12,7 @@
   const groups = [...document.querySelectorAll("[data-tabs]:not([data-ready])")].map((group, number) => {
     const { tabs: key, label } = group.dataset;
     const panels = [...group.querySelectorAll(":scope > [data-for]")];
-    // A section may stand for several versions, each of which has a tab.
+    // A section may apply to several versions, each of which has a tab.
     const values = panels.flatMap((panel) => panel.dataset.for.split(" "));
     if (!label) values.sort(new Intl.Collator("en", { numeric: true }).compare);
     const of = (value) => panels.find((panel) => panel.dataset.for.split(" ").includes(value));
@@ -63,14 +63,14 @@
   });
   const show = (key, value) => groups.filter((group) => group.key === key).forEach((group) => group.show(value));
   function keep(key, value, tab) {
-    // Groups above change their height; the one that is looked at stays where it is.
+    // Groups above change their height; the visible one keeps its position.
     const before = tab.getBoundingClientRect().top;
     show(key, value);
     scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
     const address = new URL(location.href);
     address.searchParams.set(key, value);
     try {
-      // A file on a disk may not change its own address.
+      // A file on disk can't change its own address.
       history.replaceState(history.state, "", address);
     } catch {}
     try {
