@@ -1,6 +1,6 @@
-"""A checkout of a project, read: its functions, its enum of compute modes, and each function as one mode sees it.
+"""A checkout of a project: its functions, its enum of compute modes, and each function reduced to one mode.
 
-Nothing is known of the project's names: the enum of compute modes is the one with members CPU and GPU. Tests of the mode are decided,
+The project's names are not known: the enum of compute modes is the one with members CPU and GPU. Tests of the mode are evaluated,
 branches not taken are dropped.
 """
 
@@ -13,7 +13,7 @@ import re
 
 
 class Function:
-    """A function with where it stands."""
+    """A function with its location."""
 
     def __init__(self, path, name, node, owner):
         self.path, self.name, self.node, self.owner = path, name, node, owner
@@ -72,7 +72,7 @@ class Checkout:
         return None
 
     def _flags(self):
-        """Names given to a test of the mode: `on_hpu = mode == ComputeMode.HPU`."""
+        """Names assigned a test of the mode: `on_hpu = mode == ComputeMode.HPU`."""
         found = {}
         for tree in self.files.values():
             for node in ast.walk(tree):
@@ -93,7 +93,7 @@ class Checkout:
         return [m for m in (self.member(n) for n in ast.walk(node)) if m]
 
     def decide(self, test, mode):
-        """True, False, or None where the mode alone does not settle it."""
+        """True, False, or None if the mode alone does not determine it."""
         if isinstance(test, ast.Constant):
             return bool(test.value)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -123,14 +123,14 @@ class Checkout:
         return None
 
     def seen_by(self, node, mode):
-        """The function or module as this mode sees it."""
+        """The function or module reduced to this mode."""
         if (node, mode) not in self._seen:
             self._seen[node, mode] = ast.fix_missing_locations(Seen(self, mode).visit(copy.deepcopy(node)))
         return self._seen[node, mode]
 
 
 class Seen(ast.NodeTransformer):
-    """Decides tests of the mode and drops what is not taken."""
+    """Evaluates tests of the mode and drops branches that are not taken."""
 
     def __init__(self, checkout, mode):
         self.checkout, self.mode = checkout, mode
@@ -157,7 +157,7 @@ class Seen(ast.NodeTransformer):
         return self.visit(node.body if answer else node.orelse)
 
     def rest(self, test):
-        """The part of an `and`/`or` that the mode does not settle."""
+        """The part of an `and`/`or` that the mode does not determine."""
         if isinstance(test, ast.BoolOp):
             open_parts = [self.rest(p) for p in test.values if self.checkout.decide(p, self.mode) is None]
             return open_parts[0] if len(open_parts) == 1 else ast.BoolOp(test.op, open_parts)
@@ -183,7 +183,7 @@ class Seen(ast.NodeTransformer):
 
 
 def after_return(body):
-    """Nothing runs behind a `return` or `raise`."""
+    """Nothing runs after a `return` or `raise`."""
     for i, statement in enumerate(body):
         if isinstance(statement, (ast.Return, ast.Raise)):
             return body[: i + 1]
@@ -196,7 +196,7 @@ def is_no_grad(expression):
 
 
 def gives_back(node):
-    """Whether a function gives back the one thing it takes, unless poprun started the program."""
+    """Whether a function returns its only argument, unless poprun started the program."""
     if not isinstance(node, ast.FunctionDef) or len(node.args.args) != 1:
         return False
     *rest, last = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))] or [None]
@@ -205,8 +205,8 @@ def gives_back(node):
 
 
 class Neutral(ast.NodeTransformer):
-    """Takes away what a port may change for every mode: no_grad around validation, `nullcontext` called, `.item()`,
-    Hydra's `version_base`, and functions that give back what they take."""
+    """Removes what a port may change for every mode: no_grad around validation, `nullcontext` called, `.item()`,
+    Hydra's `version_base`, and functions that return their argument."""
 
     def __init__(self, identities=()):
         self.identities = identities
@@ -246,12 +246,12 @@ def calls(node):
 
 
 def called(call):
-    """Last word of what is called: `step` of `self._opt.step()`."""
+    """Last part of the function's name: `step` of `self._opt.step()`."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def returned(function, env=None):
-    """Texts of what a function (already seen by a mode) may return; a name is replaced by what was assigned to it."""
+    """Texts of the values that a function (already reduced to a mode) may return; a name is replaced by the value assigned to it."""
     found = set()
 
     def resolve(value, env):
@@ -304,7 +304,7 @@ class Report:
 
 
 def lost_statements(before, after):
-    """Statements of modules and classes that are gone. More may stand there; what stood there has to stay."""
+    """Missing statements of modules and classes. Statements may be added; existing ones must remain."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     faults = []
 
@@ -325,7 +325,7 @@ def lost_statements(before, after):
 
 
 def changed_for(before, after, modes, functions):
-    """What other modes see changed. Nothing, in a right port."""
+    """Changes for other modes. None, in a correct port."""
     faults = []
     for key, was in functions.items():
         now = after.functions.get(key)

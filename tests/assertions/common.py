@@ -1,4 +1,4 @@
-"""What is asked of every port, whichever its target: its compute mode, its imports, its other modes (V1 to V6)."""
+"""The requirements for every port, for all targets: its compute mode, its imports, its other modes (V1 to V6)."""
 
 import ast
 import pathlib
@@ -25,7 +25,7 @@ def mode_faults(before, after, mode):
 
 
 def unguarded(after, modules):
-    """Imports of the vendor's modules that every machine would run."""
+    """Imports of the vendor's modules that would run on every machine."""
     faults = []
     for path, tree in after.files.items():
         stack = [(node, False) for node in tree.body]
@@ -41,14 +41,14 @@ def unguarded(after, modules):
 
 
 def other_modes(before, after, mode, home):
-    """What the other modes see changed, and a run at home that calls other things."""
+    """Changes for the other modes, and a run on the original machine with different calls."""
     modes = [name for name in before.enum[2] if name != mode] if before.enum else []
     faults = changed_for(before, after, modes, before.functions) + lost_statements(before, after)
     return faults + same_calls(at_home(before.root, tuple(home)), at_home(after.root, tuple(home)))
 
 
 def tokens(after, words):
-    """Places where a word stands that has no business there."""
+    """Places with a word that must not be there."""
     found = []
     for path in sorted(after.root.rglob("*.py")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -57,7 +57,7 @@ def tokens(after, words):
 
 
 def every_port(report, before, after, mode, home):
-    """V1 to V6 of the list, but V4: that a second port changes nothing is asked of the engine."""
+    """V1 to V6 of the list, except V4: that a second port changes nothing is checked by the engine."""
     report.say("V1", [], f"{len(after.files)} files parse")
     ran = at_home(after.root, tuple(home))
     report.say("V2", same_calls(at_home(before.root, tuple(home)), ran), f"as before at home: {len(ran.calls)} calls")

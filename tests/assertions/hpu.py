@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Does a port to HPU say what a right port of a project with compute modes says?
+"""Checks whether a port to HPU is a correct port of a project with compute modes.
 
     python3 hpu.py BEFORE AFTER [-- HOME…]
 
 BEFORE and AFTER are two checkouts of one project; HOME… is the program and its arguments on a machine without Gaudi: with it the list
-ends with what is asked of every port, and both are run. Nothing is known of the project's names: the enum of compute modes is the one with
-members CPU and GPU, a training step is a function that calls `.backward()`, and so on. Functions are compared *as one compute mode sees
-them*: tests of the mode are decided, branches not taken are dropped, and what remains is either equal to the original or named.
+ends with the requirements for every port, and both are run. The project's names are not known: the enum of compute modes is the one with
+members CPU and GPU, a training step is a function that calls `.backward()`, and so on. Functions are compared *reduced to one compute
+mode*: tests of the mode are evaluated, branches not taken are dropped, and the rest is either equal to the original or reported.
 
-One line an assertion; exit 1 when one fails.
+One line per assertion; exit status 1 if one fails.
 """
 
 import ast
@@ -51,7 +51,7 @@ def sets_lazy(node):
 
 
 def optimizers(checkout):
-    """Names that hold an optimizer: assigned from a class of torch.optim, or built over `.parameters()` of something."""
+    """Names of optimizers: assigned from a class of torch.optim, or created with the `.parameters()` of something."""
     names = set()
     for tree in checkout.files.values():
         for n in ast.walk(tree):
@@ -73,7 +73,7 @@ def check(before_root, after_root, home=()):
     old_members = before.enum[2]
     others = list(old_members)
 
-    # A1: the enum knows the target, and everything it knew.
+    # A1: the enum has the target, and all previous members.
     path, node, members = after.enum or before.enum
     faults = []
     if TARGET not in members:
@@ -85,7 +85,7 @@ def check(before_root, after_root, home=()):
     faults += [f"{m} changed" for m, v in old_members.items() if m not in members or text(members[m]) != text(v)]
     report.say("A1", faults, f"{path}: {node.name}.{TARGET} = {text(members.get(TARGET, node.bases[0]))}")
 
-    # A2: beside the mode, a switch for lazy mode.
+    # A2: next to the mode, a switch for lazy mode.
     switch = None
     for (path, name), cls in after.classes.items():
         fields = [s for s in cls.body if isinstance(s, ast.AnnAssign)]
@@ -95,7 +95,7 @@ def check(before_root, after_root, home=()):
                     switch = f"{path}:{f.lineno}: {text(f)}"
     report.say("A2", [] if switch else ["no `lazy_mode: bool` beside the compute mode"], switch)
 
-    # Device choosers and device contexts: functions that depend on the mode and answer torch.device / torch.cuda.device.
+    # Device choosers and device contexts: functions that depend on the mode and return torch.device / torch.cuda.device.
     choosers, contexts = [], []
     for key, function in before.functions.items():
         if "device" not in function.text:
@@ -222,7 +222,7 @@ def check(before_root, after_root, home=()):
 
     # A8: PT_HPU_LAZY_MODE first.
     def prepared(function, line, depth=0, mode=TARGET):
-        """Does the function, before that line, put the variable into the environment, itself or through what it calls?"""
+        """Whether the function sets the environment variable before that line, directly or through a function that it calls."""
         seen = after.seen_by(function.node, mode)
         if any(n.lineno < line for n in sets_lazy(seen)):
             return True
@@ -254,7 +254,7 @@ def check(before_root, after_root, home=()):
         "A8", [f + " before PT_HPU_LAZY_MODE is set" for f in faults] or ([] if good else ["habana is never imported"]), ", ".join(good)
     )
 
-    # A9: every other mode sees what it saw.
+    # A9: every other mode is unchanged.
     faults = changed_for(before, after, others, before.functions) + lost_statements(before, after)
     report.say("A9", faults, f"{len(before.functions)} functions, unchanged for {', '.join(others)}")
 
@@ -314,7 +314,7 @@ def check(before_root, after_root, home=()):
     report.say("B2", two, "hccl for the target alone")
     report.say("B3", three, ", ".join(good) + ": the other modes' call is untouched")
 
-    # B4: no torch.cuda for anything but the GPU.
+    # B4: torch.cuda only for the GPU.
     faults = []
     quiet = {"is_available", "device_count", "manual_seed", "manual_seed_all"}
 
@@ -326,7 +326,7 @@ def check(before_root, after_root, home=()):
         }
 
     for key, function in after.functions.items():
-        if function.node.name == "cuda" or "cuda" not in function.text:  # a module's own way to the card, called by whoever wants to go there
+        if function.node.name == "cuda" or "cuda" not in function.text:  # a module's own method for moving to the card, called explicitly
             continue
         for what in sorted(cuda_work(after.seen_by(function.node, TARGET))):
             faults.append(f"{function.at()} {key[1]} calls {what} for {TARGET}")
@@ -348,7 +348,7 @@ def check(before_root, after_root, home=()):
                 faults.append(f"{path}:{n.lineno} sets the obsolete variable ID")
     report.say("B5", faults, "no rank modulo a number")
 
-    # B6, B7: TensorFlow's bridge stands in files of TensorFlow alone, under the test for the target, and is run there.
+    # B6, B7: TensorFlow's bridge is only in TensorFlow files, under the test for the target, and is run there.
     six, seven, good = [], [], []
     for path, tree in after.files.items():
         bridges = [n for n in habana_imports(tree) if "tensorflow" in imported(n)]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Does a port to the IPU do what a right port does?
+"""Checks whether a port to the IPU behaves correctly.
 
     python3 ipu.py BEFORE AFTER -- HOME… -- IPU…
 
 BEFORE and AFTER are two checkouts of one project; HOME… is the program and its arguments on a machine without IPUs, IPU… the same for a
 training run on IPUs with at least one validation and one step of the scheduler. The port is read, and run against the stand-ins of
-`rehearsal/`: it is judged by what it does, not by how it is spelled. One line an assertion; exit 1 when one fails.
+`rehearsal/`: it is judged by its behaviour, not by its text. One line per assertion; exit status 1 if one fails.
 """
 
 import ast
@@ -26,7 +26,7 @@ def all_calls(checkout):
 
 
 def keywords_of_optimizers(checkout):
-    """Kind → the constant keyword arguments given to it anywhere."""
+    """Kind → the constant keyword arguments passed to it anywhere."""
     found = {}
     for _, call in all_calls(checkout):
         if called(call) in KINDS:
@@ -51,7 +51,7 @@ def optimizer_faults(before, after, home, run):
 
 
 def same_alone(before, after):
-    """A forward that took x takes x alone still: what was added has a default."""
+    """A forward with the argument x can still be called with x alone: added parameters have a default."""
     faults = []
     for key, was in before.functions.items():
         now = after.functions.get(key)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Does a port to PopDist do what a right port does?
+"""Checks whether a port to PopDist behaves correctly.
 
     python3 popdist.py BEFORE AFTER -- HOME… -- IPU…
 
-As ipu.py; the command on the IPU is run as instance 0 and 1 of two under poprun, in one folder, and once without poprun. One line an
-assertion; exit 1 when one fails.
+Like ipu.py; the command on the IPU is run as instance 0 and 1 of two under poprun, in one folder, and once without poprun. One line per
+assertion; exit status 1 if one fails.
 """
 
 import ast
@@ -21,14 +21,14 @@ WEIGHTS = (".ckpt", ".pt", ".pth", ".bin")
 
 
 def weights_in(folder):
-    """Files with weights and those beside them, such as a list of checkpoints, and when they were written."""
+    """Files with weights and those next to them, such as a list of checkpoints, and when they were written."""
     beside = {path.parent for path in pathlib.Path(folder).rglob("*") if path.suffix in WEIGHTS} - {pathlib.Path(folder)}
     files = [path for path in pathlib.Path(folder).rglob("*") if path.suffix in WEIGHTS or path.parent in beside and path.is_file()]
     return {path: path.stat().st_mtime_ns for path in files}
 
 
 def written_twice(after, command):
-    """Runs both instances in one folder; gives them, and the files that both wrote."""
+    """Runs both instances in one folder; returns them, and the files that both wrote."""
     with tempfile.TemporaryDirectory() as folder:
         first = Run(after.root, command, "popdist", folder, poprun(0))
         one = weights_in(folder)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Does a port to the RDU do what a right port does?
+"""Checks whether a port to the RDU behaves correctly.
 
     python3 rdu.py BEFORE AFTER -- HOME… -- RDU…
 
-RDU… is the program, and in it the word COMMAND, for which `compile --pef-name rehearsal --output-folder pef` and
-`run --pef pef/rehearsal/rehearsal.pef` are put, one after the other in one folder; the arguments after it go to both: SambaFlow's, and
-behind another `--` the program's own. The run is made once more with `--data-parallel --reduce-on-rdu`. One line an assertion; exit 1 when one fails.
+RDU… is the program, with the word COMMAND, which is replaced by `compile --pef-name rehearsal --output-folder pef` and
+`run --pef pef/rehearsal/rehearsal.pef`, one after the other in one folder; the arguments after it are passed to both: SambaFlow's, and
+after another `--` the program's own. The run is repeated with `--data-parallel --reduce-on-rdu`. One line per assertion; exit status 1 if one fails.
 """
 
 import sys

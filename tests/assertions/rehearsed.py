@@ -1,4 +1,4 @@
-"""A checkout run against the stand-ins of the kit: what it called, and which contracts it broke."""
+"""A checkout run against the kit's stand-ins: its calls, and the contracts that it broke."""
 
 import functools
 import json
@@ -12,7 +12,7 @@ sys.path.append(str(KIT / "tests"))
 
 from programs import run  # noqa: E402
 
-# What the machine at home has: `cpu`, or `cuda` to judge the GPU's path.
+# The original machine's accelerator: `cpu`, or `cuda` to check the GPU's path.
 MACHINE = os.environ.get("STAND_IN_MACHINE", "cpu")
 MODULES = {
     "home": [], "ipu": ["ipu"], "popdist": ["ipu", "popdist"], "rdu": ["rdu"],
@@ -28,12 +28,12 @@ def poprun(instance=0, instances=2, local=2):
 
 
 def lines(path):
-    """One JSON value a line; the file is not there when the program imported nothing that writes it."""
+    """One JSON value per line; the file does not exist if the program imported nothing that writes it."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 class Run:
-    """`broken`: rule → faults; `kept`: rules; `calls`: (name, details); `error`: the last line, when the program failed."""
+    """`broken`: rule → faults; `kept`: rules; `calls`: (name, details); `error`: the last line, if the program failed."""
 
     def __init__(self, root, command, target="home", folder=None, env=None):
         program, *arguments = command
@@ -60,11 +60,11 @@ class Run:
         return [details for called, details in self.calls if called == name]
 
     def faults(self, *rules):
-        """Sentences of the faults against these rules."""
+        """Messages of the violations of these rules."""
         return [f"{pathlib.Path(f['file']).name}:{f['line']} {f['why']}" for rule in rules for f in self.broken.get(rule, [])]
 
     def lost(self, *rules):
-        """The faults, or that the rule never came up."""
+        """The violations, or that the rule was not exercised."""
         return self.faults(*rules) or [f"{rule} never came up{': ' + self.error if self.error else ''}" for rule in rules if rule not in self.kept]
 
 
@@ -75,7 +75,7 @@ def at_home(root, command):
 
 
 def same_calls(before, after):
-    """Where two runs call different things; gradients in validation may be gone."""
+    """Where the calls of two runs differ; gradients in validation may be missing."""
     told = [[(name, {k: v for k, v in details.items() if k != "grad"}) for name, details in run.calls] for run in (before, after)]
     if before.error or after.error:
         return [] if before.error == after.error else [f"it ended with {after.error or 'nothing'}, and with {before.error or 'nothing'} before"]
@@ -86,7 +86,7 @@ def same_calls(before, after):
 
 
 def command_line(arguments, usage):
-    """BEFORE AFTER -- HOME… -- TARGET…: two folders, the command at home and on the target, which may hold more `--`; None when the form is another."""
+    """BEFORE AFTER -- HOME… -- TARGET…: two folders, the command on the original machine and on the target, which may contain further `--`; None for any other form."""
     if arguments.count("--") < 2 or arguments.index("--") != 2:
         print(usage.strip(), file=sys.stderr)
         return None

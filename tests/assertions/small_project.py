@@ -1,4 +1,4 @@
-"""A small project with compute modes, and ports of it made by hand: right ones, for the tests to break."""
+"""A small project with compute modes, and manual ports of it: correct ones, for the tests to break."""
 
 import pathlib
 import tempfile
@@ -231,7 +231,7 @@ def edited(text, edits):
 
 
 def written(text):
-    """A folder with the project; the caller removes it."""
+    """A folder with the project; the caller deletes it."""
     folder = tempfile.mkdtemp()
     (pathlib.Path(folder) / "train.py").write_text(textwrap.dedent(text), encoding="utf-8")
     return folder

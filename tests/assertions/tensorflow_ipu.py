@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Does a port of a Keras script to the IPU do what a right port does?
+"""Checks whether a port of a Keras script to the IPU behaves correctly.
 
     python3 tensorflow_ipu.py BEFORE AFTER -- PROGRAM… [-- IPUS]
 
-BEFORE and AFTER are two folders, PROGRAM… the script and its arguments, IPUS the number of IPUs that the port was asked for (1).
-The port is read, and both are run against the stand-ins of `rehearsal/`. One line an assertion; exit 1 when one fails.
+BEFORE and AFTER are two folders, PROGRAM… the script and its arguments, IPUS the number of IPUs that the port was made for (1).
+The port is read, and both are run against the stand-ins of `rehearsal/`. One line per assertion; exit status 1 if one fails.
 """
 
 import ast
@@ -20,7 +20,7 @@ def all_of(checkout, kind):
 
 
 def import_faults(after):
-    """The module that brings the IPU is imported once, behind TensorFlow."""
+    """The module for the IPU is imported once, after TensorFlow."""
     found = [(path, node) for path, node in all_of(after, (ast.Import, ast.ImportFrom)) if "tensorflow.python" in text(node) and "ipu" in text(node)]
     if len(found) != 1:
         return [f"{len(found)} imports of tensorflow.python.ipu"]
@@ -35,7 +35,7 @@ def scopes(after):
 
 
 def cut_faults(after, run):
-    """Data have whole batches, and get them before a model is made."""
+    """Data have whole batches, before a model is created."""
     faults = run.lost("tf-ipu.static-shapes")
     first = {path: min(node.lineno for p, node in scopes(after) if p == path) for path, _ in scopes(after)}
     for path, node in all_of(after, ast.Assign):
@@ -46,7 +46,7 @@ def cut_faults(after, run):
 
 
 def layers(checkout):
-    """What is built: calls of layers, with their arguments."""
+    """The layers that are built: their calls, with arguments."""
     own = {cls.name for cls in checkout.classes.values() if any("Layer" in text(b) or "Model" in text(b) for b in cls.bases)}
     own |= {a.asname or a.name for _, node in all_of(checkout, ast.ImportFrom) if (node.module or "").endswith("layers") for a in node.names}
     found = (text(call) for _, call in all_of(checkout, ast.Call))
@@ -54,7 +54,7 @@ def layers(checkout):
 
 
 def keywords(checkout, names):
-    """Batch sizes and epochs that are handed over."""
+    """Batch sizes and epochs that are passed."""
     found = [(k.arg, text(k.value)) for _, call in all_of(checkout, ast.Call) if called(call) in ("fit", "evaluate", "predict")
              for k in call.keywords if k.arg in names]
     return collections.Counter(found)

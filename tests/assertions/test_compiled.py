@@ -1,4 +1,4 @@
-"""Tests of ipu.py, popdist.py and rdu.py: ports made by hand pass, and each way of breaking them is named.
+"""Tests of ipu.py, popdist.py and rdu.py: manual ports pass, and each way of breaking them is detected.
 
     python3 tests/assertions/test_compiled.py
 """

@@ -1,4 +1,4 @@
-"""Tests of hpu.py: a port of the fixture made by hand passes, and each way of breaking it is named.
+"""Tests of hpu.py: a manual port of the fixture passes, and each way of breaking it is detected.
 
     python3 -m unittest tests/assertions/test_hpu.py
 """
@@ -54,7 +54,7 @@ BRIDGE = f"""        if {GUARD}:
             load_habana_module()
 """
 
-# (file, old, new): a right port. The old text is found exactly once, or every time where the flag says so.
+# (file, old, new): a correct port. The old text occurs exactly once, or is replaced everywhere if the flag is set.
 PORT = [
     (RUN, "    MPS = 3\n", "    MPS = 3\n    HPU = 4\n"),
     (RUN, "    distributed:   bool        = False\n", "    distributed:   bool        = False\n    lazy_mode:     bool        = False\n"),
@@ -75,7 +75,7 @@ PORT = [
     (REQUIREMENTS, "tensorflow>=2.4.0\n", "# tensorflow>=2.4.0\n"),
 ]
 
-# What is broken -> (assertions that must fail, file, text of the right port, text instead).
+# Fault -> (assertions that must fail, file, text of the correct port, its replacement).
 BROKEN = {
     "no member": ({"A1"}, RUN, "    HPU = 4\n", ""),
     "member with another's value": ({"A1"}, RUN, "HPU = 4", "HPU = 3"),

@@ -1,4 +1,4 @@
-"""Tests of tensorflow_ipu.py: a port made by hand passes, and each way of breaking it is named.
+"""Tests of tensorflow_ipu.py: a manual port passes, and each way of breaking it is detected.
 
     python3 tests/assertions/test_tensorflow_ipu.py
 """

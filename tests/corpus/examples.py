@@ -1,15 +1,15 @@
-"""Makes a program that trains of an example in a guide.
+"""Completes an example in a guide to a program that trains.
 
     python3 complete.py < EXAMPLES
 
 Each line of EXAMPLES is JSON: {"name": …, "text": …}; for each comes a line {"name", "program"} or {"name", "why"}, in the same order.
 
-An example is a fragment: it uses a model, an optimizer, a batch that others made. What it uses and does not make stands in front of it, by
-its name (`image` is a batch of images, `optimizer` an optimizer of `net`). Its functions and methods are called behind it, by the names
-of their parameters. Where it takes no training step, one comes last, with its own model and optimizer. What it leaves under a name is saved, so that
-it is compared, too.
+An example is a fragment: it uses a model, an optimizer, a batch created elsewhere. The objects that it uses and does not create are prepended, by
+name (`image` is a batch of images, `optimizer` an optimizer of `net`). Its functions and methods are called after it, by the names
+of their parameters. If it has no training step, one is appended, with its own model and optimizer. The resulting variables are saved, so that
+they are compared, too.
 
-Everything that comes from here lies where the example expects it: on the device, where the example names one, but for what it moves itself.
+All added objects are where the example expects them: on the device, if the example names one, except those that it moves itself.
 """
 
 import ast
@@ -18,7 +18,7 @@ import json
 import re
 import sys
 
-# Names that examples use, and what stands for them. `{on}` puts a tensor on the device.
+# Names that examples use, and their values. `{on}` puts a tensor on the device.
 MODELS = ("net", "model", "head", "encoder", "decoder", "teacher", "critic", "tail")
 TENSORS = {
     "image": "torch.rand(4, 8)", "images": "torch.rand(4, 8)", "x": "torch.rand(4, 8)", "batch": "torch.rand(4, 8)", "inputs": "torch.rand(4, 8)",
@@ -34,7 +34,7 @@ NUMBERS = {
 OPTIMIZERS = ("optimizer", "opt")
 SCHEDULERS = ("scheduler", "plan")
 LOSSES = ("criterion", "loss_fn")
-# Functions of a program that an example calls; what they are given is a batch, or nothing that matters.
+# Functions of a program that an example calls; their argument is a batch, or irrelevant.
 FUNCTIONS = {
     "run": "    return net(given[0] if given and isinstance(given[0], torch.Tensor) and given[0].dim() == 2 else image)\n",
     "plot": "    print('plotted', float(given[0].sum()))\n",
@@ -45,7 +45,7 @@ FUNCTIONS = {
     "train": "    return None\n", "start": "    return None\n",
     "sample": "    print('sample', float(torch.rand(1)))\n",
 }
-# What `args` and its like say, where it is not `False`.
+# Values of `args` and the like, if not `False`.
 SETTINGS = {"gpu": "0", "amp": "True", "cuda": "True", "gpus": '"0"', "device": '"cuda"', "local_rank": "0", "no_cuda": "False", "cpu": "False", "backend": '"nccl"'}
 NAMESPACES = ("args", "config", "settings", "cfg")
 
@@ -53,11 +53,11 @@ DEVICE_WORDS = re.compile(r"cuda|\bdevice\b|\bnccl\b|autocast|\bxpu\b|\bhpu\b|Gr
 
 
 class NotWhole(Exception):
-    """Why an example can't be made a program."""
+    """Why an example can't be completed to a program."""
 
 
 class Names(ast.NodeVisitor):
-    """The names that a fragment takes from elsewhere, in the order in which they are needed; and those that it makes."""
+    """The names that a fragment uses from elsewhere, in the order in which they are needed; and those that it defines."""
 
     def __init__(self, tree):
         self.bound, self.needed, self._later = set(dir(builtins)) | {"__file__", "__name__"}, [], []
@@ -163,11 +163,11 @@ class Example:
         self.moved = {node.func.value.id for node in self.walk(ast.Call)
                       if isinstance(node.func, ast.Attribute) and node.func.attr in ("cuda", "to", "type") and isinstance(node.func.value, ast.Name)}
         self.head, self.made = [], set()
-        # A model of its own that it moves nowhere is on the host.
+        # A model of its own that it does not move is on the host.
         own = [name for name in MODELS if name in self.names.bound and name not in self.names.needed and name not in self.moved]
         self.here = self.here and not (own and not re.search(r"cuda|nccl|autocast|xpu|hpu", text))
         width = re.search(r"Linear\((\d+), (\d+)\)", text)
-        # What its own layers take; and what a model gives, where the example takes two things of it.
+        # The inputs of its own layers; and the outputs of a model, if the example unpacks two.
         self.width = width[1] if width else "8"
         self.pair = any(isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Call) and _called(node.value) in MODELS
                         for node in self.walk(ast.Assign))
@@ -176,7 +176,7 @@ class Example:
         return [node for node in ast.walk(self.tree) if isinstance(node, kind)]
 
     def on(self, *names):
-        """Behind an expression: where the example expects it."""
+        """After an expression: moves it to where the example expects it."""
         return ".to(device)" if self.here and not self.moved & set(names) else ""
 
     # -------------------------------------------------------------------------------------------- in front
@@ -277,7 +277,7 @@ class Example:
         self.add(name, f"def {name}(*given, **_):\n{body}")
 
     def loader(self, name):
-        """Batches in the form that the loop over them takes apart."""
+        """Batches in the form that the loop over them unpacks."""
         if name in self.made:
             return
         loops = [node for node in self.walk((ast.For, ast.comprehension)) if _through(node.iter) == name]
@@ -368,7 +368,7 @@ class Example:
         return "\n".join([*imports, "", *place, *self.head, "", self.text, *behind]) + "\n"
 
     def first_bound(self):
-        """Names that the example makes itself before anything else asks for them."""
+        """Names that the example defines itself before anything else uses them."""
         return self.names.bound - set(self.names.needed) if not any("(device)" in line for line in self.head) else set()
 
     def left(self):
@@ -381,7 +381,7 @@ class Example:
         return list(dict.fromkeys(names))
 
     def descent(self):
-        """An optimizer for the step behind, made where a program makes its own: with the model."""
+        """An optimizer for the appended step, created where a program creates its own: with the model."""
         own = [model for model in MODELS if model in self.made or model in self.names.bound]
         self.of_step = own[0] if own else "net"
         if not own:
@@ -391,7 +391,7 @@ class Example:
             self.head.append(f"descent = torch.optim.SGD({self.of_step}.parameters(), lr=0.1)")
 
     def is_late(self):
-        """Whether the example itself makes the model of the step behind it."""
+        """Whether the example itself creates the model of the appended step."""
         return self.of_step not in self.made or self.of_step in self.left()
 
     def step(self):
@@ -405,13 +405,13 @@ class Example:
 
 
 def _called(node):
-    """The name of what is called, without its modules."""
+    """The name of the called function, without its modules."""
     function = node.func
     return function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
 
 
 def _through(node):
-    """The name that a loop goes over, through `enumerate` and `tqdm`."""
+    """The name that a loop iterates over, through `enumerate` and `tqdm`."""
     while isinstance(node, ast.Call) and _called(node) in ("enumerate", "tqdm", "iter") and node.args:
         node = node.args[0]
     return node.id if isinstance(node, ast.Name) else None

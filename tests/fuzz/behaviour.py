@@ -1,7 +1,7 @@
-"""What programs do when they are run, with stand-ins for the modules that they import.
+"""The behaviour of programs when they are run, with stand-ins for the modules that they import.
 
-One request a line on standard input, `{"texts": [...], "modes": [...]}`; the answer, one line of JSON, has for each mode and each text
-what was called and printed, in order; null where the text is no program. A module of `STAND_INS` has members that can be called, entered, looped over and computed with;
+One request per line on standard input, `{"texts": [...], "modes": [...]}`; the answer, one line of JSON, contains for each mode and each text
+the calls and the output, in order; null if the text is not a program. A module of `STAND_INS` has members that can be called, entered, looped over and computed with;
 any other that is not in `OWN` is not installed.
 """
 
@@ -30,8 +30,8 @@ SAFE = [
 
 
 class Modes(enum.EnumMeta):
-    """Enumerations of which a port sees no other members than the original when it goes through them: a program that goes through its
-    compute modes would meet the one that the port adds, as it should."""
+    """Enumerations in which a port finds the same members as the original when it iterates over them: a program that iterates over its
+    compute modes would otherwise find the one that the port adds, as intended."""
 
     ORIGINAL = set()
     is_original = True
@@ -73,11 +73,11 @@ OWN["enum"] = types.SimpleNamespace(**{**vars(enum), "Enum": Enum, "IntEnum": In
 
 
 class TooLong(BaseException):
-    """The program does not come to an end."""
+    """The program does not terminate."""
 
 
 class Names(dict):
-    """The built-in names; a name that a program does not find is written down."""
+    """The built-in names; undefined names are recorded."""
 
     def __missing__(self, name):
         self.trace.say(f"no name {name}")
@@ -104,7 +104,7 @@ def shown(value, depth=0):
 
 
 class StandIn:
-    """Anything: what is done with it is written down under its name."""
+    """Anything: operations on it are recorded under its name."""
 
     def __init__(self, name, trace):
         object.__setattr__(self, "_name", name[-80:])
@@ -179,7 +179,7 @@ class StandIn:
 
 
 class Module:
-    """Stands in for a class that programs derive from."""
+    """A stand-in for a class that programs derive from."""
 
     def __call__(self, *args):
         return self.forward(*args)
@@ -201,13 +201,13 @@ class Module:
 
 
 def did(text, mode):
-    """What a program does whose mode is this."""
+    """The behaviour of a program in this mode."""
     trace = Trace()
     stand_in = functools.partial(StandIn, trace=trace)
     torch = stand_in("torch")
     object.__setattr__(torch, "nn", stand_in("torch.nn"))
     object.__setattr__(torch.nn, "Module", type("Module", (Module,), {"TRACE": trace}))
-    # The environment is not a device's work: a port may set variables that only the vendor's software reads.
+    # Environment variables do not count: a port may set variables that only the vendor's software reads.
     system = stand_in("os")
     object.__setattr__(system, "environ", {})
 
@@ -238,7 +238,7 @@ def did(text, mode):
         trace.append("does not end")
     except RecursionError:
         trace.append("does not end")
-    except BaseException as error:  # an error is what a program does, too
+    except BaseException as error:  # an error is behaviour, too
         trace.append(f"{type(error).__name__}: {error}")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -249,7 +249,7 @@ LATE = []
 
 
 def late(*_):
-    # A program may catch even this, and go on.
+    # A program may catch even this, and continue.
     LATE.append(1)
     if len(LATE) > 20:
         os._exit(1)

@@ -1,7 +1,7 @@
-"""What CPython itself says about a text: whether it compiles, its comments, and where it asks for CUDA.
+"""CPython's own analysis of a text: whether it compiles, its comments, and where it uses CUDA.
 
-One request a line on standard input, one answer a line on standard output, both JSON. It knows nothing of the engine: names are
-resolved here from the imports alone, so that what the engine reports is compared with something of another making.
+One request per line on standard input, one answer per line on standard output, both JSON. It is independent of the engine: names are
+resolved here from the imports alone, so that the engine's reports are compared with an independent result.
 """
 
 import ast
@@ -22,7 +22,7 @@ KEYWORDS = set("dest help metavar title description label name key".split())
 
 
 def imported_in(around):
-    """What names stand for that a function imports, or the module outside of its functions."""
+    """The meanings of names that a function imports, or the module outside of its functions."""
     names, todo = {}, list(around.body) if isinstance(around.body, list) else []
     for node in todo:
         if isinstance(node, ast.Import):
@@ -37,7 +37,7 @@ def imported_in(around):
 
 
 def bound_in(function):
-    """The names that a function binds itself, which are not the module's there."""
+    """The names that a function binds itself, which hide the module's."""
     arguments = function.args
     given = arguments.posonlyargs + arguments.args + arguments.kwonlyargs + [arguments.vararg, arguments.kwarg]
     names = {one.arg for one in given if one}
@@ -55,10 +55,10 @@ def bound_in(function):
 
 
 class Mentions(ast.NodeVisitor):
-    """Every place that asks for CUDA: `(kind, first line, last line, what it is)`."""
+    """Every place that uses CUDA: `(kind, first line, last line, what it is)`."""
 
     def __init__(self, tree):
-        # Of each function around, from the outside in: what it binds, and what it imports.
+        # For each enclosing function, from the outside in: the names that it binds, and those that it imports.
         self.found, self.functions, self.parents = [], [], []
         self.names = imported_in(tree)
         for node in ast.walk(tree):
@@ -75,7 +75,7 @@ class Mentions(ast.NodeVisitor):
             self.add("import", node, name)
 
     def add(self, kind, node, text):
-        # Code that a CUDA test keeps from running is reported at the test, if at all: counted as a mention.
+        # Code that a CUDA test disables is reported at the test, if at all: counted as a mention.
         around = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
         around += [one for p in self.parents if isinstance(p, ast.BoolOp) for one in p.values]
         tests = [test for test in around if all(part is not node for part in ast.walk(test))]
@@ -90,7 +90,7 @@ class Mentions(ast.NodeVisitor):
             node = node.value
         if not isinstance(node, ast.Name):
             return None
-        # A fragment says `torch` without importing it.
+        # A fragment uses `torch` without importing it.
         head = self.names.get(node.id, "torch" if node.id == "torch" else None)
         for bound, imported in reversed(self.functions):
             if node.id in bound or node.id in imported:
@@ -111,7 +111,7 @@ class Mentions(ast.NodeVisitor):
     def name(self, node):
         name = self.qualified(node)
         if name and (name == "torch.cuda" or name.startswith("torch.cuda.")):
-            # A scaler that is off does nothing anywhere.
+            # A disabled scaler has no effect anywhere.
             call = self.parents[-2]
             off = isinstance(call, ast.Call) and any(
                 k.arg == "enabled" and isinstance(k.value, ast.Constant) and k.value.value is False for k in call.keywords

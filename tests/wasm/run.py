@@ -1,5 +1,5 @@
 """Runs a WASI program, such as the tests of a crate, under Wasmtime: `python3 run.py SIMD FILE.wasm ARGUMENT...`, where
-SIMD is `simd` or `plain`. A plain engine refuses a module that holds a SIMD instruction. The program sees the files of
+SIMD is `simd` or `plain`. A plain engine rejects a module that contains a SIMD instruction. The program has access to the files of
 the checkout.
 """
 
