@@ -8,7 +8,7 @@ mod surroundings;
 mod tensor_device;
 mod types;
 
-pub(crate) use cuda_device::cuda_devices;
+pub(crate) use cuda_device::{cuda_devices, is_cuda_device};
 pub(crate) use imports::{BUILT_ON_TORCH, WITHOUT_TORCH, imports};
 pub(crate) use surroundings::inside_with;
 pub(crate) use types::{Type, nodes_of_type};

@@ -4,6 +4,7 @@ mod before;
 mod blank_lines;
 mod doubled;
 mod emptied;
+mod empty_functions;
 mod finish;
 mod gate;
 mod matched;

@@ -1,6 +1,8 @@
 //! What only the source vendor's machine reaches: code under a test that asks for its card.
 
-use python::names::dotted;
+use crate::condition::is_cuda_device;
+use python::names::{called_name, dotted};
+use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
@@ -26,7 +28,7 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
     let Some(statement) = view.statement_of(question) else { return false };
     let negated = |id: Id| {
         index.ancestors(id).take_while(|a| *a != statement).any(|a| {
-            index.kind(a) == k.not_operator || index.kind(a) == k.comparison_operator && !compares_above(view, a)
+            index.kind(a) == k.not_operator || index.kind(a) == k.comparison_operator && !means_cuda(view, a, 1)
         })
     };
     if negated(question) || index.kind(statement) == k.assert_statement {
@@ -37,7 +39,7 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
             || index
                 .of_kind_in(k.call, block)
                 .iter()
-                .any(|c| matches!(python::names::called_name(index, *c), Some("exit" | "_exit" | "error" | "abort")))
+                .any(|c| matches!(called_name(index, *c), Some("exit" | "_exit" | "error" | "abort")))
     };
     if index.kind(statement) == k.if_statement {
         return index.otherwise(statement).is_none_or(|otherwise| !ends(otherwise));
@@ -65,9 +67,12 @@ fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
     }
     let kind = index.kind(test);
     if kind == k.call {
-        return index
-            .callee(test)
-            .is_some_and(|callee| view.names.stands_for(index, callee, "torch.cuda.is_available"));
+        let asks = |callee| view.names.stands_for(index, callee, "torch.cuda.is_available");
+        let begins = || {
+            called_name(index, test) == Some("startswith")
+                && index.arguments(test).ids().next().is_some_and(|given| plain_string(index, given) == Some("cuda"))
+        };
+        return index.callee(test).is_some_and(asks) || begins();
     }
     if kind == k.parenthesized_expression {
         return index.parts(test).next().is_some_and(|inner| means_cuda(view, inner, depth));
@@ -76,7 +81,7 @@ fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
         return operator(view, test) == "and" && index.parts(test).any(|part| means_cuda(view, part, depth));
     }
     if kind == k.comparison_operator {
-        return compares_above(view, test);
+        return compares_above(view, test) || is_cuda_among(view, test);
     }
     if kind == k.conditional_expression {
         // `True if torch.cuda.is_available() else False`
@@ -88,6 +93,14 @@ fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
         return true;
     }
     dotted(index, test).is_some() && holds_the_answer(view, test, depth)
+}
+
+/// The comparison with a CUDA device that a string is part of, where the answer "no" needs nothing.
+pub(crate) fn harmless_comparison(view: &FileView<'_>, string: Id) -> Option<Id> {
+    let k = kinds();
+    let compares = |a: &Id| [k.comparison_operator, k.call].contains(&view.index.kind(*a));
+    let comparison = view.index.ancestors(string).take(2).find(compares)?;
+    (means_cuda(view, comparison, 1) && may_be_no(view, comparison)).then_some(comparison)
 }
 
 /// What stands between the two operands.
@@ -107,6 +120,16 @@ fn compares_above(view: &FileView<'_>, comparison: Id) -> bool {
     };
     matches!(parts.as_slice(), [count, number]
         if operator(view, comparison) == ">" && counts(*count) && index.text_of(*number).bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// `device.type == "cuda"`, `"cuda" in str(device)`: a port leaves no such device, or reports where it is chosen.
+fn is_cuda_among(view: &FileView<'_>, comparison: Id) -> bool {
+    let mut sides = view.index.parts(comparison).map(|side| is_cuda_device(view, side));
+    match operator(view, comparison) {
+        "==" => sides.any(|names_cuda| names_cuda),
+        "in" => sides.next() == Some(true),
+        _ => false,
+    }
 }
 
 /// Whether all that a name or an attribute is given in this file is true only where there is CUDA.

@@ -12,6 +12,7 @@ use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use training::modes::Region;
+use training::program_start::main_block;
 use training::{FileView, ProjectFacts};
 
 /// Names whose calls do nothing, or give 0, on a machine without CUDA.
@@ -123,7 +124,10 @@ pub(crate) fn residue(
         }
     }
     for device in cuda_devices(view) {
-        found.push((device, Severity::Warning, messages::cuda_device_left()));
+        found.push(match reached::harmless_comparison(view, device) {
+            Some(test) => (device, Severity::Info, messages::only_with_cuda(index.text_of(test))),
+            None => (device, Severity::Warning, messages::cuda_device_left()),
+        });
     }
     for &string in index.of_kind(k.string).iter().chain(index.of_kind(k.concatenated_string)) {
         // `cpu:gloo,cuda:nccl` names one for each device.
@@ -139,6 +143,11 @@ pub(crate) fn residue(
     }
     if branch && let Some(modes) = &project.modes {
         found.retain(|(id, ..)| !matches!(modes.region(index, *id), Region::Foreign | Region::Vendor { .. }));
+    }
+    // What only shows how a module of another program is used.
+    let shows = main_block(view).filter(|_| view.steps.training.is_empty() && project.is_imported(view));
+    for (_, severity, _) in found.iter_mut().filter(|(id, ..)| shows.is_some_and(|main| index.is_within(*id, main))) {
+        *severity = Severity::Info;
     }
     found.retain_mut(|(id, severity, message)| {
         let Some(test) = reached::only_with_cuda(view, *id) else { return true };

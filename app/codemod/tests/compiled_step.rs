@@ -327,7 +327,7 @@ fn an_optimizer_that_the_target_does_not_have_is_told_where_it_is_made() {
 
 #[test]
 fn what_both_sides_of_a_test_do_is_not_asked_for() {
-    let wrap = "if args.wide:\n    model = torch.nn.DataParallel(model)\nelse:\n    model = torch.nn.DataParallel(model.half())\n";
+    let wrap = "if args.wide:\n    model = torch.distributed.fsdp.FullyShardedDataParallel(model)\nelse:\n    model = torch.distributed.fsdp.FullyShardedDataParallel(model.half())\n";
     let text = |wrap: &str| {
         format!("{}for x, y in loader:\n{}", HEAD.replace("optimizer", &format!("{wrap}optimizer")), step("2", 1))
     };

@@ -75,6 +75,21 @@ fn what_a_port_empties_goes_when_it_does_nothing() {
 }
 
 #[test]
+fn a_function_that_a_port_empties_goes_with_its_calls() {
+    let check = |before: &str, after: &str| check(&before.replace("CALL", "torch.cuda.empty_cache()"), after);
+    let free = "def free(n):\n    \"\"\"Room.\"\"\"\n    CALL\n\n\n";
+    check(&format!("{free}run()\nif a:\n    free(2)\n    free(x.y)\ngo()\n"), "run()\ngo()\n");
+    for use_of_it in ["held = free(2)\n", "free(read())\n", "each(free)\n", "free(2)\nlog('free')\n", ""] {
+        let kept = free.replace("    CALL\n", "");
+        check(&format!("{free}run()\n{use_of_it}"), &format!("{kept}run()\n{use_of_it}"));
+    }
+    let other = ("b.py", "from a import free\n\nfree(2)\n");
+    let ported = run(&[("a.py", &(free.replace("CALL", "torch.cuda.empty_cache()") + "free(2)\n")), other], &hpu());
+    assert_eq!(ported.files[1].text, other.1);
+    assert!(ported.files[0].text.ends_with("free(2)\n"), "{}", ported.files[0].text);
+}
+
+#[test]
 fn a_list_keeps_different_values() {
     check("choices = ['cpu', 'cuda', 'hpu']\n", "choices = ['cpu', 'cuda', 'hpu']\n");
     check("places = ('cuda:0', 'cuda:1')\n", "places = ('cuda:0', 'cuda:1')\n");
@@ -97,6 +112,9 @@ fn comments_go_with_all_that_they_speak_of() {
         "run()\n# Empty the cache and go\ntorch.cuda.empty_cache()\ngo(cache)\n",
         "run()\n# Empty the cache and go\ngo(cache)\n",
     );
+    // One on GPUs heads the first line.
+    check("run()\n# free the GPU\ntorch.cuda.empty_cache()\ngo()\n", "run()\ngo()\n");
+    check("run()\n# free GPU\ntorch.cuda.empty_cache()\nfree()\n", "run()\n# free GPU\nfree()\n");
     let ported = run(&[("a.py", "run()\n# room\ntorch.cuda.empty_cache()  # now\n")], &hpu());
     assert_eq!(ported.certificate.comments_removed, ["a.py:2 # room", "a.py:3 # now"]);
 }
@@ -391,4 +409,11 @@ fn a_program_sets_the_mode_once() {
     assert_eq!(headed(&both, &old), [[true; 2]; 2]);
     let lazy = Options { options: [("lazy".to_owned(), "on".to_owned())].into(), ..hpu() };
     assert_eq!(headed(&both, &lazy), [[true; 2]; 2]);
+}
+
+#[test]
+fn one_line_end_of_the_other_kind() {
+    let before = "x = x.cuda()\nwith torch.cuda.amp.autocast():\n    x = net(x)\ny = 1\r\n";
+    let text = &run(&[("a.py", before)], &hpu()).files[0].text;
+    assert_eq!(text.matches("\r\n").count(), 1, "{text:?}");
 }

@@ -35,6 +35,10 @@ fn what_cuda_alone_reaches_is_not_told() {
             target,
             "import torch\n\na.cuda = not a.off and torch.cuda.is_available()\nif a.cuda:\n    net.cuda()\n",
         );
+        for test in ["device.type == 'cuda'", "'cuda' == str(device)", "'cuda' in name", "name.startswith('cuda')"] {
+            let body = "    print(torch.cuda.get_device_name(0))\n    x = x.cuda()\n";
+            check_silent(target, &format!("import torch\n\nif {test}:\n{body}"));
+        }
         check_silent(target, "if x.is_cuda:\n    eye = eye.cuda()\n");
         check_silent(target, "import torch\n\nif torch.cuda.device_count() > 1:\n    torch.cuda.set_device(1)\n");
     }
@@ -49,6 +53,9 @@ fn what_cuda_alone_reaches_is_not_told() {
 
 #[test]
 fn a_question_that_ends_the_program_is_told() {
+    for test in ["if device.type != 'cuda':", "if not device.type == 'cuda':", "if name == 'cuda':\n    go()\nelse:"] {
+        check_said("ipu", &format!("{test}\n    raise SystemExit\n"), "this string names a CUDA device");
+    }
     let asks = "finds no NVIDIA GPU on this target. Check";
     check_said("ipu", "import torch\n\nif not torch.cuda.is_available():\n    raise SystemExit\n", asks);
     check_said("ipu", "import torch\n\nhas = torch.cuda.is_available()\nif not has:\n    exit()\n", asks);
@@ -267,8 +274,14 @@ fn samples_that_are_made_once() {
     let weights = whole.replace("F.mse_loss(out, y)", "F.cross_entropy(out, y, w)");
     let (after, _) = ported("ipu", &[("a.py", &weights.replace("\nx, y", "\nw = torch.ones(3)\nx, y"))]);
     assert!(after[0].contains("training_step(x, y)") && after[0].contains("register_buffer(\"w\", w)"), "{}", after[0]);
-    for target in ["rdu", "ipu"] {
-        check_said(target, &whole.replace("model(x)", "model(x, y)"), "Not ported: ");
+    // Beside the samples a model may be given what the loss compares with its output, and on the RDU nothing else.
+    let both = whole.replace("model(x)", "model(x, y)");
+    check_said("rdu", &both, "Not ported: ");
+    for both in [
+        &both,
+        &both.replace("x, y = torch.rand(8, 3), torch.rand(8, 3)", "x = torch.rand(8, 3)\ny = torch.rand(8, 3)"),
+    ] {
+        assert!(ported("ipu", &[("a.py", both)]).0[0].contains("training_step(x, y)"));
     }
 }
 

@@ -38,13 +38,12 @@ impl<'t> PythonFile<'t> {
             }
         }
         let mut top_names: BTreeMap<&str, usize> = BTreeMap::new();
-        for &assignment in index.of_kind(k.assignment) {
-            let Some(left) = index.field(assignment, fields().left) else { continue };
-            if !index
-                .ancestors(assignment)
-                .any(|a| [k.function_definition, k.class_definition].contains(&index.kind(a)))
-            {
-                top_names.entry(index.text_of(left)).or_insert(index.item(assignment).end);
+        for assignment in index.assignments() {
+            let is_inner = |a: Id| [k.function_definition, k.class_definition].contains(&index.kind(a));
+            let targets =
+                if index.ancestors(assignment.id()).any(is_inner) { Vec::new() } else { assignment.targets() };
+            for target in targets {
+                top_names.entry(index.text_of(target)).or_insert(index.item(assignment.id()).end);
             }
         }
         for binding in names.bindings.iter().filter(|b| b.scope.is_none()) {

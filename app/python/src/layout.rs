@@ -17,7 +17,9 @@ pub struct Layout {
 impl Layout {
     pub(crate) fn read(index: &Index<'_>) -> Self {
         let text = index.text;
-        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        // A stray line end of the other kind does not count.
+        let pairs = text.matches("\r\n").count();
+        let newline = if 2 * pairs > text.matches('\n').count() { "\r\n" } else { "\n" };
         let k = kinds();
         let indent = index
             .of_kind(k.block)

@@ -46,7 +46,7 @@ fn run_at(view: &FileView<'_>, at: Id, depth: u8) -> Option<Id> {
 }
 
 /// `if __name__ == "__main__":`
-pub(crate) fn main_block(view: &FileView<'_>) -> Option<Id> {
+pub fn main_block(view: &FileView<'_>) -> Option<Id> {
     let index = &view.index;
     index.parts(ROOT).find(|s| {
         let condition = index.if_statement(*s).and_then(|i| i.condition());

@@ -126,6 +126,11 @@ impl ProjectFacts {
             .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
+    /// Whether another file of the project imports a file, by its name.
+    pub fn is_imported(&self, view: &FileView<'_>) -> bool {
+        places(view.path).next_back().is_some_and(|stem| self.imported_words.contains(stem))
+    }
+
     /// Whether a program starts in a file: it has a main block, or it has an effect at the top level and no other file
     /// imports it.
     pub fn starts(&self, view: &FileView<'_>) -> bool {
@@ -139,7 +144,7 @@ impl ProjectFacts {
                 calls || [k.for_statement, k.while_statement, k.with_statement].contains(&index.kind(s))
             })
         };
-        says || (places(view.path).last().is_none_or(|stem| !self.imported_words.contains(stem)) && acts())
+        says || (!self.is_imported(view) && acts())
     }
 
     /// Whether a file trains or has modules of the target, or imports a file that does.
@@ -186,8 +191,7 @@ impl ProjectFacts {
             view.function_of(*call).is_none() && !main.is_some_and(|main| view.index.is_within(*call, main))
         };
         let parses = ["parse_args", "parse_known_args"].iter().any(|name| view.calls(name).iter().any(is_outside));
-        let is_imported = || places(view.path).next_back().is_some_and(|stem| self.imported_words.contains(stem));
-        parses && (main.is_some() || is_imported())
+        parses && (main.is_some() || self.is_imported(view))
     }
 
     /// Reads all files of a project.
@@ -351,5 +355,11 @@ impl FileInProject<'_, '_> {
     pub fn is_reached(&self, id: Id) -> bool {
         let modes = self.project.modes.as_ref();
         modes.is_none_or(|m| matches!(m.region(&self.view.index, id), Region::Open | Region::Target))
+    }
+
+    /// The same of a program that runs a step: code that no program uses is not reached, unless the step is part of such code.
+    pub fn is_reached_with(&self, step: Id, id: Id) -> bool {
+        let is_unused = |id: Id| self.project.unused.around(self.view, id).is_some();
+        self.is_reached(id) && (!is_unused(id) || is_unused(step))
     }
 }

@@ -1,8 +1,9 @@
 //! Which functions forward passes and training steps reach, by the calls in the files of a project.
 
 use crate::view::FileView;
+use python::names::called_name;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions by their names, methods with a leading dot: `nt_xent`, `.embed`.
 #[derive(Debug, Default)]
@@ -18,9 +19,10 @@ impl Reach {
         let (mut forward, mut step) = (BTreeSet::new(), BTreeSet::new());
         let modules = modules(views);
         for view in views {
-            let turns = turns(view);
+            let (turns, instances) = (turns(view), instances(view));
             for call in view.index.calls().map(|call| call.id()) {
-                let Some(called) = called(view, call, &modules) else { continue };
+                let by_instance = || instances.get(view.index.text_of(view.index.callee(call)?)).cloned();
+                let Some(called) = by_instance().or_else(|| called(view, call, &modules)) else { continue };
                 for function in functions_around(view, call) {
                     if is_forward(view, function) {
                         forward.insert(called.clone());
@@ -65,7 +67,25 @@ fn functions_around<'v>(view: &'v FileView<'_>, id: Id) -> impl Iterator<Item = 
 
 fn key(view: &FileView<'_>, function: Id) -> String {
     let name = view.name_of(function);
-    if view.class_of(function).is_some() { format!(".{name}") } else { name.to_owned() }
+    match view.class_of(function) {
+        // Many classes are called: the one that is meant is known by what it is assigned to.
+        Some(class) if name == "__call__" => call_of(view.name_of(class)),
+        Some(_) => format!(".{name}"),
+        None => name.to_owned(),
+    }
+}
+
+fn call_of(class: &str) -> String {
+    format!("{class}.__call__")
+}
+
+/// Names that a file gives to new objects of classes, with what a call of each means: `criterion = TestLoss()`.
+fn instances<'v>(view: &FileView<'v>) -> BTreeMap<&'v str, String> {
+    let index = &view.index;
+    let made = index.assignments().filter_map(|a| Some((index.text_of(a.target()?), called_name(index, a.value()?)?)));
+    made.filter(|(_, class)| class.starts_with(char::is_uppercase))
+        .map(|(name, class)| (name, call_of(class)))
+        .collect()
 }
 
 fn is_forward(view: &FileView<'_>, function: Id) -> bool {

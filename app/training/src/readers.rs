@@ -45,7 +45,7 @@ fn is_named_for_evaluation(view: &FileView<'_>, call: Id, target: Option<Id>) ->
                 .iter()
                 .find_map(|end| word.strip_suffix(end))
                 .map_or(word, |rest| rest.strip_suffix("data").unwrap_or(rest));
-            names_validation(word)
+            word == "dev" || names_validation(word)
         };
         // The first name that is conclusive.
         if name.contains("train") { Some(name.contains("train=false")) } else { words().any(is_of).then_some(true) }

@@ -44,6 +44,7 @@ mod weights;
 
 pub use accumulation::{Accumulation, Counter, skips};
 pub(crate) use bindings::bindings;
+pub use bindings::value_once;
 pub use callee::LossFunction;
 pub(crate) use callers::given;
 pub(crate) use calls::spread;
@@ -66,12 +67,13 @@ pub use module::Module;
 pub(crate) use numbers::{is_counter, is_number};
 pub(crate) use obstacle as why;
 pub use obstacle::{Found, OF_OPTIMIZERS, OF_SLICES, OF_STEPS, OF_TURNS, Obstacle, Reason};
-pub use optimizers::{OptimizerMade, choice, optimizers_made, unlike_others};
+pub use optimizers::{OptimizerMade, choice, optimizers_made, optimizers_of, unlike_others};
 pub use optional::{is_chosen, is_optional};
 pub use precision::MixedPrecision;
 pub use saves::{Saves, saves};
 pub use schedule::{Schedules, schedules, steps_scheduler};
 pub use slice::Slice;
+pub(crate) use tensors::field_of_object;
 pub use that_train::steps_that_train;
 pub use update::{Update, ends_step, update_statements, updates};
 pub use weights::weights_changed;
@@ -193,7 +195,7 @@ impl<'a, 't> TrainingStep<'a, 't> {
 
     /// Whether the target reaches a place, once mixed precision is removed.
     pub fn is_alive(&self, id: Id) -> bool {
-        self.file.is_reached(id) && !self.precision.drops(&self.file, id)
+        self.file.is_reached_with(self.whole, id) && !self.precision.drops(&self.file, id)
     }
 
     /// How gradients are accumulated over several batches, if they are and it can be followed.

@@ -71,7 +71,7 @@ impl<'a, 't> Turn<'a, 't> {
             }
         };
         // Before the optimizer is created, the model is under construction and is still the program's own.
-        let made = step::optimizers_made(&file).first().map(|m| m.call);
+        let made = step::optimizers_of(file, whole).first().map(|m| m.call);
         let builds = |call: Id| {
             let in_front = |made: Id| call < made && file.function_of(call) == file.function_of(made);
             file.project.modes.is_none() && made.is_some_and(in_front)
@@ -220,7 +220,7 @@ fn part_called(file: FileInProject<'_, '_>, forward: Id, builds: impl Fn(Id) -> 
     index.calls().find_map(|call| {
         let (id, callee) = (call.id(), call.callee()?);
         let rest = index.text_of(callee).strip_prefix(model).filter(|rest| rest.starts_with(['.', '[']))?;
-        call.arguments().positional().next().filter(|_| file.is_reached(id) && !builds(id))?;
+        call.arguments().positional().next().filter(|_| file.is_reached_with(forward, id) && !builds(id))?;
         let runs = match call.name() {
             Some(name) => definition(name).map_or_else(|| PART_METHODS.contains(&name) || is_layer(name), runs_layers),
             None => index.kind(callee) == k.subscript,

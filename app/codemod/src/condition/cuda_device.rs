@@ -14,7 +14,7 @@ pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
 }
 
 /// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, where a device can stand.
-pub(super) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
+pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
     let kind = index.kind(id);

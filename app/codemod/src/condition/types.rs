@@ -7,7 +7,7 @@ use super::mask::{is_mask, masks};
 use super::moved_slice::is_moved_slice;
 use super::surroundings::given_by_place;
 use crate::step_parts::{self, Part};
-use python::names::dotted;
+use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 use training::keras::is_model;
 use training::keras_data::{is_pipeline, uncut};
@@ -25,6 +25,8 @@ pub(crate) enum Type {
     String,
     Number,
     Name,
+    /// A name that is only ever assigned a new object of a class.
+    Object,
     List,
     KerasModel,
     FirstKeras,
@@ -57,6 +59,7 @@ impl Type {
             "string" => Self::String,
             "number" => Self::Number,
             "name" => Self::Name,
+            "object" => Self::Object,
             "list" => Self::List,
             "Keras model" => Self::KerasModel,
             "first Keras statement" => Self::FirstKeras,
@@ -92,7 +95,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::Mask => masks(s.view),
         Type::ModelBeginning => s.project.keras.beginnings(s.view),
         Type::FirstKeras => s.project.keras.work(s.view).map(|w| w.first).into_iter().collect(),
-        Type::Name | Type::Role(_) | Type::KerasModel | Type::Pipeline | Type::MovedSlice => index
+        Type::Name | Type::Object | Type::Role(_) | Type::KerasModel | Type::Pipeline | Type::MovedSlice => index
             .of_kind(k.identifier)
             .iter()
             .chain(index.of_kind(k.attribute))
@@ -114,6 +117,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
         Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
         Type::Name => dotted(index, id).is_some(),
+        Type::Object => is_object(s, index.text_of(id)),
         Type::List => index.kind(id) == k.list,
         Type::KerasModel => is_model(s.view, &s.project.keras, id),
         Type::FirstKeras => s.project.keras.work(s.view).is_some_and(|w| w.first == id),
@@ -125,6 +129,15 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),
         Type::StepPart(_) => nodes_of_type(s, kind).contains(&id),
     }
+}
+
+/// Whether all that a file assigns to a name is a new object of a class, and no function takes it as a parameter.
+fn is_object(s: &Situation<'_, '_>, name: &str) -> bool {
+    let index = &s.view.index;
+    let made = |value: Id| called_name(index, value).is_some_and(|class| class.starts_with(char::is_uppercase));
+    let mut given = index.assignments().filter(|a| a.assigns(name)).map(|a| a.value().is_some_and(made)).peekable();
+    let is_parameter = || index.functions().any(|f| f.parameters().any(|p| p.name == name));
+    given.peek().is_some() && given.all(|made| made) && !is_parameter()
 }
 
 /// Values that calls of a function give to an argument: by its name, or by its place, counted from 0.

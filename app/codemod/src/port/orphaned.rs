@@ -4,7 +4,7 @@ use crate::rope::{Fate, Replacement, Rope};
 use python::lines::{line_end, line_indent, line_start};
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
-use training::words::COMMENTS_FOR_TOOLS;
+use training::words::{COMMENTS_FOR_TOOLS, COMMENTS_ON_GPUS};
 
 /// Takes away comments whose statements are gone without anything in their place, and an empty line of two that would meet.
 pub(super) fn orphaned(original: &FileView<'_>, text: &str, rope: &Rope<'_>) -> Vec<Replacement> {
@@ -100,13 +100,14 @@ fn statement_before(original: &FileView<'_>, comment: Id) -> Option<Id> {
     (index.item(statement).end == end).then_some(statement)
 }
 
-/// Whether words of comments stand in the statements that went, and none of them in those that stay.
+/// Whether comments speak of GPUs, or with words of the statements that went, and with none of those that stay.
 fn speaks_of<'c>(mut comments: impl Iterator<Item = &'c str>, went: &str, stays: &str) -> bool {
     let (went, stays) = (went.to_ascii_lowercase(), stays.to_ascii_lowercase());
     let mut found = false;
     let other = comments.any(|comment| {
-        let words = comment.to_ascii_lowercase();
-        let mut words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
+        let comment = comment.to_ascii_lowercase();
+        found |= COMMENTS_ON_GPUS.iter().any(|word| comment.contains(word));
+        let mut words = comment.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
         words.any(|word| {
             found |= went.contains(word);
             stays.contains(word)

@@ -3,6 +3,7 @@
 use super::blank_lines::doubled_blank_lines;
 use super::doubled::drop_doubled;
 use super::emptied::emptied;
+use super::empty_functions::empty_functions;
 use super::orphaned::orphaned;
 use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
@@ -85,6 +86,14 @@ pub(super) fn round(
                     let Some(given) = state.both_views().0.filter(|_| !plan.branch && state.is_changed()) else {
                         return Vec::new();
                     };
+                    let elsewhere = |name: &str| {
+                        let others = views.iter().enumerate().filter(|(other, _)| *other != n);
+                        others.filter_map(|(_, view)| view.as_ref()).any(|view| view.has_word(name))
+                    };
+                    let functions = empty_functions(&given, view, &state.rope, &elsewhere);
+                    if !functions.is_empty() {
+                        return functions;
+                    }
                     let comments = orphaned(&given, &state.text, &state.rope);
                     if comments.is_empty() { doubled_blank_lines(&state.text, &state.rope) } else { comments }
                 };

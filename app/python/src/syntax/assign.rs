@@ -34,6 +34,17 @@ impl<'t> Assign<'_, 't> {
         self.target().is_some_and(|t| self.index.text_of(t) == target)
     }
 
+    /// What it assigns to a name, also where the name and the value each have their place in a list: `2` for `b` of `a, b = 1, 2`.
+    pub fn value_of(self, name: &str) -> Option<Id> {
+        if self.assigns(name) {
+            return self.value();
+        }
+        let (k, index) = (kinds(), self.index);
+        let at = self.targets().into_iter().position(|target| index.text_of(target) == name)?;
+        let value = self.value().filter(|value| [k.expression_list, k.tuple].contains(&index.kind(*value)))?;
+        index.parts(value).nth(at)
+    }
+
     /// The names of a target that unpacks, `a` and `b` of `a, b = …`; otherwise the target itself.
     pub fn targets(self) -> Vec<Id> {
         let k = kinds();

@@ -20,6 +20,15 @@ pub(crate) fn bindings(file: &PythonFile<'_>, name: &str) -> Vec<Id> {
         .collect()
 }
 
+/// What a name stands for that is assigned once in its file; anything else for itself.
+pub fn value_once(file: &PythonFile<'_>, id: Id) -> Id {
+    let name = file.index.text_of(id);
+    match bindings(file, name).as_slice() {
+        [only] => file.index.assignment(*only).and_then(|a| a.value_of(name)).unwrap_or(id),
+        _ => id,
+    }
+}
+
 pub(crate) fn binds_in(file: &PythonFile<'_>, body: Id, name: &str) -> bool {
     bindings(file, name).into_iter().any(|b| file.index.is_within(b, body))
 }

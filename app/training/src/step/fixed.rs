@@ -63,12 +63,15 @@ pub(crate) fn is_constant(file: FileInProject<'_, '_>, optimizer: &str, body: Id
     let k = kinds();
     let index = &file.index;
     let asks_form = |call: Id| called_name(index, call).is_some_and(|n| matches!(n, "isinstance" | "len" | "hasattr"));
-    if !index.of_kind_in(k.call, test).iter().all(|c| asks_form(*c)) {
+    // `int(args.steps) > 0`
+    let converts =
+        |call: Id| matches!(index.text_of(index.callee(call).unwrap_or(call)), "int" | "float" | "bool" | "str");
+    if !index.of_kind_in(k.call, test).iter().all(|c| asks_form(*c) || converts(*c)) {
         return false;
     }
     reads(&file, test).into_iter().all(|id| {
-        let of_form = index.ancestors(id).take_while(|a| *a >= test).any(|a| index.kind(a) == k.call);
-        if of_form {
+        let mut around = index.ancestors(id).take_while(|a| *a >= test).filter(|a| index.kind(*a) == k.call);
+        if around.any(|call| asks_form(call) || index.callee(call) == Some(id)) {
             return true;
         }
         let name = index.text_of(id);

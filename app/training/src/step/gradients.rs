@@ -1,10 +1,14 @@
 //! Gradients that a program reads itself.
 
 use super::TrainingStep;
+use super::calls::{arguments, qualified};
+use crate::roles::Role;
+use crate::words::CLIPPING_FUNCTIONS;
+use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// The first place in the step that reads a `.grad` after the backward pass. Setting it to None clears it and reads
-/// nothing.
+/// The first place in the step that reads a `.grad` after the backward pass, or calls a function that does, by its name:
+/// `clip_gradient(optimizer, 0.5)`. Setting a gradient to None clears it and reads nothing.
 pub(crate) fn gradient_read(step: &TrainingStep<'_, '_>) -> Option<Id> {
     let index = &step.file.view.index;
     let is_target = |id: Id| {
@@ -12,6 +16,23 @@ pub(crate) fn gradient_read(step: &TrainingStep<'_, '_>) -> Option<Id> {
         assigned.is_some_and(|a| a.target() == Some(id))
     };
     let reads = |id: &Id| index.attribute(*id).is_some_and(|a| a.name() == Some("grad")) && !is_target(*id);
-    let mut attributes = index.of_kind_in(kinds().attribute, step.whole).iter().copied();
-    attributes.find(|id| *id > step.backward && reads(id) && step.is_alive(*id))
+    let attributes = index.of_kind_in(kinds().attribute, step.whole).iter().copied().filter(|id| reads(id));
+    let calls = index.of_kind_in(kinds().call, step.whole).iter().copied().filter(|id| is_given_gradients(step, *id));
+    attributes.chain(calls).filter(|id| *id > step.backward && step.is_alive(*id)).min()
+}
+
+/// Whether a call of the program's own is handed the optimizer or weights, and has a name that speaks of their gradients.
+fn is_given_gradients(step: &TrainingStep<'_, '_>, call: Id) -> bool {
+    let (file, index) = (step.file, &step.file.view.index);
+    let Some(name) = called_name(index, call).filter(|name| !CLIPPING_FUNCTIONS.contains(name)) else { return false };
+    let has = |words: &[&str]| name.split('_').any(|part| words.contains(&part));
+    let holds_weights = |id: Id| {
+        let of =
+            index.receiver(id).filter(|_| matches!(called_name(index, id), Some("parameters" | "named_parameters")));
+        of.is_some() || matches!(file.role(id), Some(Role::Optimizer | Role::Model))
+    };
+    has(&["clip", "grad", "grads", "gradient", "gradients"])
+        && !has(&["zero", "clear", "reset", "no", "requires"])
+        && qualified(&file, call).is_none_or(|name| !name.starts_with("torch."))
+        && arguments(&file, call).into_iter().any(holds_weights)
 }

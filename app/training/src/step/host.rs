@@ -62,13 +62,25 @@ pub fn is_late(file: &PythonFile<'_>, call: Id, step: Id, calls: u8) -> bool {
         || file.function_of(call).is_some_and(|d| file.callers(d).any(|c| is_late(file, c, step, left)))
 }
 
-/// The places in a function where the step is run, or called.
+/// The places in a function where the step is run, or called, by itself or by a function that leads to it.
 fn trainings(file: &PythonFile<'_>, at: Id, step: Id) -> Vec<Id> {
     let index = &file.index;
     let here = |c: &Id| file.function_of(*c) == file.function_of(at);
-    let backward = file.calls("backward").iter().filter(|b| index.is_within(**b, step));
-    let named = Some(step).filter(|s| index.kind(*s) == kinds().function_definition);
-    backward.copied().chain(named.into_iter().flat_map(|s| file.callers(s))).filter(here).collect()
+    let backward = file.calls("backward").iter().copied().filter(|b| index.is_within(*b, step));
+    let mut out: Vec<Id> = backward.filter(here).collect();
+    let mut functions: Vec<Id> = Vec::from_iter(Some(step).filter(|s| index.kind(*s) == kinds().function_definition));
+    let mut read = 0;
+    while let Some(&function) = functions.get(read) {
+        read += 1;
+        for call in file.callers(function) {
+            match file.function_of(call) {
+                _ if here(&call) => out.push(call),
+                Some(outer) if !functions.contains(&outer) => functions.push(outer),
+                _ => {}
+            }
+        }
+    }
+    out
 }
 
 /// Whether a call is made exactly once before anything is trained.

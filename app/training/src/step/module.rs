@@ -67,7 +67,10 @@ impl Module {
             results.iter().filter(|n| stays.iter().any(|s| takes_number(s, n))).cloned().collect();
         if obstacles.is_empty() {
             let is_carried = |name: &&String| is_carried(step, slice, name, &extraction);
-            let carried = results.iter().filter(is_carried).cloned().collect();
+            let carried: Vec<String> = results.iter().filter(is_carried).cloned().collect();
+            if let Some(name) = carried.iter().find(|name| begins_with_none(&file, name)) {
+                return Err(vec![why::state_none_at_first(slice.from, name)]);
+            }
             Ok(Self { extraction, loss, divided, stays, results, carried, scalars, is_fixed: !fixed.is_empty() })
         } else {
             Err(obstacles)
@@ -262,6 +265,13 @@ fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extrac
     let first = above.find(|s| reads_name(&file, *s, name) || assigned(&file, *s).contains(&name));
     let read_first = first.map(|s| reads_name(&file, s, name));
     step.around.is_some() && read_first.unwrap_or(goes_in)
+}
+
+/// Whether a name is `None` until the first turn gives it a value.
+fn begins_with_none(file: &PythonFile<'_>, name: &str) -> bool {
+    let index = &file.index;
+    let value = |binding: Id| index.assignment(binding).and_then(|a| a.value_of(name));
+    bindings(file, name).into_iter().filter_map(value).any(|value| index.kind(value) == kinds().none)
 }
 
 /// Whether a statement reads a field of a name that objects of models have.

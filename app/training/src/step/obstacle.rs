@@ -107,8 +107,10 @@ obstacles! {
     output_under_test(name);
     output_used_at_once();
     own_reader();
+    scheduled_before_update();
     self_as_whole();
     skipped_update();
+    state_none_at_first(name);
     update_after_epoch();
     weights_changed_first();
 }

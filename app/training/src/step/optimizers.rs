@@ -39,6 +39,13 @@ pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
     index.of_kind(k.call).iter().copied().filter_map(read).collect()
 }
 
+/// Those of them that the target comes to with a step; those that no program makes, where there are no others.
+pub fn optimizers_of<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<OptimizerMade<'t>> {
+    let (made, unused): (Vec<_>, Vec<_>) =
+        optimizers_made(&file).into_iter().partition(|made| file.is_reached_with(whole, made.call));
+    if made.is_empty() { unused.into_iter().filter(|made| file.is_reached(made.call)).collect() } else { made }
+}
+
 /// Obstacles for a plain script's only optimizer: it must be created once, and in one way.
 pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], whole: Id) -> Vec<Obstacle> {
     let index = &file.view.index;
@@ -52,6 +59,7 @@ pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], wh
     let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call;
     let otherwise = index
         .assignments()
+        .filter(|a| file.is_reached_with(whole, a.id()))
         .find(|a| first.name.is_some_and(|name| a.assigns(name)) && a.value().is_some_and(calls_else))
         .filter(|a| !others.iter().any(|o| a.value() == Some(o.call)));
     out.extend(otherwise.map(|a| why::optimizer_made_otherwise(a.id())));

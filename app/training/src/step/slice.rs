@@ -5,11 +5,12 @@ use super::accumulation::Counter;
 use super::callee::{LossFunction, loss_function};
 use super::calls::loop_around;
 use super::clipping::fixed_test;
-use super::dataflow::{assigned, backward_slice, reads};
+use super::dataflow::{assigned, backward_slice, reads, reads_name};
 use super::forward::is_model_call;
 use super::forward_function::{ForwardFunction, forward_function};
 use super::obstacle::{self as why, Found, Obstacle};
 use super::phase::phase_test;
+use super::schedule::schedules;
 use super::update::ends_step;
 use crate::words::CLIPPING_FUNCTIONS;
 use python::names::{called_name, dotted};
@@ -59,6 +60,11 @@ impl<'t> Slice<'t> {
         if index.arguments(step.backward).get(0, "gradient").is_some() {
             obstacles.push(why::gradient_given(step.backward));
         }
+        // The compiled step takes the place of the loss, and would update with the rate from before.
+        let between = |call: &Id| *call > from && step.updates.first().is_some_and(|update| *call < update.call);
+        let steps = schedules(file).steps.into_iter().map(|(call, _)| call);
+        let scheduled = steps.filter(|call| index.is_within(*call, step.body) && step.is_alive(*call)).find(between);
+        obstacles.extend(scheduled.map(why::scheduled_before_update));
         let called_here = forward_function.is_none() && loss_function.is_none();
         let phase = learns_always(step, from, called_here, &mut obstacles);
         match place(step, from, &statements, forward_function.is_some()) {
@@ -154,6 +160,8 @@ fn learns_always<'t>(
     let clips = |s: Id| holds(s, CLIPPING_FUNCTIONS) || holds(s, &["unscale_"]);
     let tests: Vec<Option<Id>> = updates
         .iter()
+        // Unscaling a loss that is not scaled does nothing.
+        .filter(|u| !holds(**u, &["unscale_"]))
         .filter(|u| {
             !(clips(**u) && decided(**u).is_some() && decided(**u) == fixed_test(file, step.optimizer, body, **u))
         })
@@ -191,8 +199,9 @@ fn place(step: &TrainingStep<'_, '_>, from: Id, slice: &[Id], by_function: bool)
         step.before.iter().copied().filter(|s| *s > from && *s < last && !slice.contains(s)).collect();
     let reader = between.iter().copied().find(|s| reads(&file, *s).iter().any(|r| outputs.contains(index.text_of(*r))));
     let Some(reader) = reader else { return Ok(last) };
-    let free: BTreeSet<&str> = slice.iter().flat_map(|s| reads(&file, *s)).map(|r| index.text_of(r)).collect();
-    if between.iter().any(|s| assigned(&file, *s).iter().any(|n| free.contains(n))) {
+    // What has moved up reads what these assign, if it stood below them.
+    let read_below = |s: Id, name: &str| slice.iter().any(|below| *below > s && reads_name(&file, *below, name));
+    if between.iter().any(|s| assigned(&file, *s).iter().any(|name| read_below(*s, name))) {
         return Err(why::output_read_before_loss(reader));
     }
     Ok(from)

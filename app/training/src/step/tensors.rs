@@ -5,7 +5,7 @@ use super::callers::given;
 use super::calls::{is_parameter, qualified};
 use super::dataflow::altered;
 use crate::project::FileInProject;
-use crate::words::{CALLS_WITHOUT_TENSOR, TORCH_WITHOUT_TENSOR};
+use crate::words::{CALLS_WITHOUT_TENSOR, TENSOR_FIELDS, TORCH_WITHOUT_TENSOR};
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
@@ -56,12 +56,24 @@ fn is_tensor(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
     let is_own = |b: &Id| kind == k.attribute || file.function_of(*b) == owner;
     let bound: Vec<Id> = bindings(&file, name).into_iter().filter(|b| is_own(b) && !index.is_within(id, *b)).collect();
     // `weights = weights.cuda()` keeps its meaning.
-    let value = |b: Id| index.assignment(b).filter(|a| a.assigns(name)).and_then(|a| a.value());
+    let value = |b: Id| index.assignment(b).and_then(|a| a.value_of(name));
     if let Some(function) = owner.filter(|f| bound.is_empty() && is_parameter(&file, *f, name)) {
         let values = given(&file, function, name);
         return !values.is_empty() && values.into_iter().all(follows);
     }
     !bound.is_empty() && bound.into_iter().all(|b| value(b).is_some_and(follows))
+}
+
+/// Where a name is asked for a field that tensors lack: it stands for an object.
+pub(crate) fn field_of_object(file: FileInProject<'_, '_>, within: Id, name: &str) -> Option<Id> {
+    let index = &file.view.index;
+    let asks = |id: &Id| {
+        let field = index.parent(*id).filter(|p| index.owner(*p) == Some(*id))?;
+        let is_called = index.parent(field).is_some_and(|call| index.callee(call) == Some(field));
+        let lacks = index.attribute(field)?.name().is_some_and(|name| !TENSOR_FIELDS.contains(&name));
+        (lacks && !is_called && index.is_within(*id, within)).then_some(field)
+    };
+    file.view.identifiers(name).iter().find_map(asks)
 }
 
 /// Whether a function of PyTorch returns a tensor, judging by its name.

@@ -1,6 +1,7 @@
 //! Weights that the host changes in place, besides the update: `p.data.clamp_(-1, 1)`.
 
 use super::TrainingStep;
+use super::bindings::value_once;
 use super::forward::is_model_call;
 use super::host::outermost_without;
 use super::optimizers::optimizers_made;
@@ -98,7 +99,7 @@ impl TrainingStep<'_, '_> {
         let models = calls.filter(|call| is_model_call(file, *call)).filter_map(|call| index.callee(call));
         let models: BTreeSet<&str> = models.map(|model| index.text_of(model)).collect();
         let of_all = |call: Id, model: &str| {
-            let given = index.arguments(call).ids().next().map_or("", |given| index.text_of(given));
+            let given = index.arguments(call).ids().next().map_or("", |given| index.text_of(value_once(&file, given)));
             given.contains(&format!("{model}.parameters()"))
         };
         let (first, made) = (models.first(), optimizers_made(&file));

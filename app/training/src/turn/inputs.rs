@@ -1,7 +1,7 @@
 //! A model's inputs and outputs.
 
 use crate::model_inputs::InputUse;
-use crate::step::{Obstacle, TrainingStep, bindings, qualified, reads_name, why};
+use crate::step::{Obstacle, TrainingStep, bindings, field_of_object, qualified, reads_name, why};
 use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
@@ -28,7 +28,8 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
             continue;
         }
         let text = index.text_of(argument);
-        if file.project.modes.is_none() && is_row(&file, argument, 4) {
+        let is_object = || index.kind(argument) == k.identifier && field_of_object(file, step.whole, text).is_some();
+        if file.project.modes.is_none() && (is_row(&file, argument, 4) || is_object()) {
             unfit.push(why::input_no_tensor(argument));
             continue;
         }

@@ -1,7 +1,7 @@
 //! Weights and their gradients that the host reads or changes during the step.
 
 use crate::roles::Role;
-use crate::step::{Obstacle, TrainingStep, qualified, why};
+use crate::step::{Obstacle, TrainingStep, optimizers_made, qualified, why};
 use crate::words::WEIGHT_FACTS;
 use python::PythonFile;
 use python::tree::{Id, kinds};
@@ -20,7 +20,13 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
         })
     };
     let words = ["parameters", "named_parameters", "register_hook"];
-    let calls = words.iter().flat_map(|name| file.calls(name)).copied().filter(|c| here(*c) && !is_known(*c));
+    // What is done to weights in front of the optimizer belongs to building the model.
+    let builds = |call: Id| {
+        let mut made = optimizers_made(&file).into_iter();
+        made.any(|made| call < made.call && file.function_of(call) == file.function_of(made.call))
+    };
+    let calls = words.iter().flat_map(|name| file.calls(name)).copied();
+    let calls = calls.filter(|c| here(*c) && !is_known(*c) && !builds(*c));
     let mut out: Vec<Obstacle> = calls.map(why::weights_touched).collect();
     let grads = index.attributes().filter(|a| a.name() == Some("grad") && here(a.id()));
     out.extend(grads.map(|a| why::gradient_read(a.id())));

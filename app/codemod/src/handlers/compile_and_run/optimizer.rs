@@ -8,7 +8,7 @@ use python::names::dotted;
 use python::numbers::is_zero;
 use python::syntax::Argument;
 use python::tree::Id;
-use training::step::OptimizerMade;
+use training::step::{OptimizerMade, value_once};
 use training::{FileInProject, Obstacle};
 
 /// The statement that makes the optimizer.
@@ -45,7 +45,7 @@ pub(super) fn read<'t>(
     let given: Vec<Id> = index.arguments(made.call).ids().collect();
     let whole = given
         .first()
-        .and_then(|a| index.call(*a))
+        .and_then(|a| index.call(value_once(&file, *a)))
         .filter(|c| c.name() == Some("parameters") && c.arguments().is_empty());
     let model = whole.and_then(|c| c.receiver()).filter(|m| dotted(index, *m).is_some());
     if model.is_none() {

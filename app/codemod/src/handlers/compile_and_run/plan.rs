@@ -6,7 +6,7 @@ use super::optimizer::{self, Optimizer};
 use crate::definitions::Values;
 use python::tree::Id;
 use training::program_start::{command_line, starts};
-use training::step::{OptimizerMade, is_chosen, is_optional, optimizers_made, qualified, unlike_others};
+use training::step::{is_chosen, is_optional, optimizers_of, qualified, unlike_others};
 use training::turn::Turn;
 use training::{FileInProject, Obstacle};
 
@@ -48,7 +48,8 @@ impl<'a, 't> Plan<'a, 't> {
             obstacles.push(says::name_taken(instance).at(whole));
         }
         if !other_modes {
-            let starts = file.index.calls().map(|c| c.id()).filter(|c| !is_optional(&file, *c));
+            let is_run = |call: &Id| file.is_reached_with(whole, *call) && !is_optional(&file, *call);
+            let starts = file.index.calls().map(|c| c.id()).filter(is_run);
             let mut processes =
                 starts.filter(|c| qualified(&file, *c).is_some_and(|name| input.lists(PROCESSES, &name)));
             obstacles.extend(processes.next().map(|call| says::several_processes().at(call)));
@@ -60,8 +61,7 @@ impl<'a, 't> Plan<'a, 't> {
         });
         let limit = clipped.map(|(_, limit)| file.index.text_of(limit));
         let clipping = clipped.map(|(statement, _)| statement).into_iter().collect();
-        let made: Vec<OptimizerMade<'t>> =
-            optimizers_made(&file).into_iter().filter(|m| file.is_reached(m.call)).collect();
+        let made = optimizers_of(file, whole);
         let known_at = |at: Id| {
             let clippings = turn.iter().flat_map(|t| &t.step.clipping);
             clippings.into_iter().all(|c| c.is_known_at(file, whole, at))

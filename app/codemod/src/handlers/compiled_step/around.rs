@@ -93,9 +93,9 @@ pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, from: Id, step: Option<Id
     let in_loop = |call: Id| step.is_some_and(|step| call > step) && file.index.is_within(call, whole);
     let schedules = schedules(file);
     let by_scheduler = schedules.steps.iter().map(|(call, scheduler)| (*call, format!("{scheduler}.optimizer")));
-    // What is not known to be a scheduler is followed where it stands beside the step; to tell a rate that is what it was does no harm.
-    let others = schedules.others.iter().filter(|call| file.index.is_within(**call, whole));
-    let others: Vec<(Id, String)> = others.map(|call| (*call, optimizer.to_owned())).collect();
+    // A `step()` of something unknown is followed where it stands beside the step; to tell a rate that is what it was does no harm.
+    let is_beside = |call: Id| file.index.is_within(call, whole) || !file.calls("step").contains(&call);
+    let others = schedules.others.iter().filter(|call| is_beside(**call)).map(|call| (*call, optimizer.to_owned()));
     let mut is_told = false;
     for (call, of) in by_scheduler.chain(others).filter(|(call, _)| plan.sees_to(*call)).collect::<Vec<_>>() {
         let Some(statement) = file.statement_of(call).filter(|_| is_alive(call)) else { continue };

@@ -40,7 +40,8 @@ pub(super) fn note_own_optimizers(input: &Input<'_, '_>, view: &FileView<'_>) {
         let head = full.split('.').next().unwrap_or_default();
         let is_own = input.settings.target.modules.iter().any(|module| module == head);
         let is_file = |path: &str| path.split(['/', '\\']).any(|part| part.strip_suffix(".py").unwrap_or(part) == head);
-        let of_project = full.is_empty() || view.defines(head) || input.files.iter().any(|(path, _)| is_file(path));
+        let is_function = full.is_empty() && !view.assigns(kind);
+        let of_project = is_function || view.defines(head) || input.files.iter().any(|(path, _)| is_file(path));
         if is_class && !is_own && !full.starts_with("torch.optim.") {
             input.note(view, made, says::other_optimizer(kind));
         } else if !is_class && !is_own && !of_project {

@@ -2,24 +2,23 @@
 
 use super::Input;
 use super::messages as says;
-use python::tree::kinds;
-use training::step::{is_optional, qualified};
+use python::tree::{Id, kinds};
+use training::step::{is_chosen, is_optional, optimizers_made, qualified};
 use training::{FileInProject, Obstacle};
 
 /// All of it that the target comes to.
-pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>) -> Vec<Obstacle> {
+pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>, steps: &[Id]) -> Vec<Obstacle> {
+    let is_run = |id: Id| steps.iter().any(|step| file.is_reached_with(*step, id));
+    let has_other = optimizers_made(&file).iter().any(|made| input.lists("optimizers", &made.qualified));
     let mut out: Vec<Obstacle> = Vec::new();
     for &call in file.index.of_kind(kinds().call) {
-        let Some(name) = qualified(&file, call).filter(|_| file.is_reached(call)) else { continue };
-        if let Some(optimizer) = missing_optimizer(input, &name) {
-            out.push(says::optimizer_missing(optimizer).at(call));
-        }
+        let Some(name) = qualified(&file, call).filter(|_| is_run(call)) else { continue };
+        // One of several that a test chooses between is reported beside the port.
+        let missing = missing_optimizer(input, &name).filter(|_| !has_other || !is_chosen(&file, call));
+        out.extend(missing.map(|optimizer| says::optimizer_missing(optimizer).at(call)));
         // What is asked for first is off when one process is started.
-        if input.lists("several_processes", &name)
-            && !out.iter().any(|o| o.name == "several_processes")
-            && !is_optional(&file, call)
-            && file.project.modes.is_none()
-        {
+        let joins = input.lists("several_processes", &name) && file.project.modes.is_none();
+        if joins && !is_optional(&file, call) && !out.iter().any(|o| o.name == "several_processes") {
             out.push(says::several_processes().at(call));
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn rewrite<'a, 't>(
     file: FileInProject<'a, 't>,
     wholes: &[Id],
 ) -> Result<Vec<Wish>, Vec<Obstacle>> {
-    let mut found = obstacles(input, file);
+    let mut found = obstacles(input, file, wholes);
     let situation = Situation::of_file(file, input.settings);
     let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let torch = torch.filter(|t| file.index.parent(*t) == Some(ROOT));

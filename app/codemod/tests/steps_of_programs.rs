@@ -1,0 +1,221 @@
+//! Training steps of programs that were read: what keeps them from being ported, what does not, and what is said of them.
+
+use codemod::{Options, RecipeSet, Severity, Style, port};
+use python::SourceFile;
+
+const STEP: &str = "import torch
+from torch.nn import functional as F
+
+model = torch.nn.Linear(3, 3)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for x, y in loader:
+    out = model(x)
+    loss = F.mse_loss(out, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+";
+
+/// The texts of the ported files, and the warnings of them all.
+fn ported(target: &str, files: &[(&str, &str)]) -> (Vec<String>, String) {
+    let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() };
+    let files: Vec<SourceFile> = files.iter().map(file).collect();
+    let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
+    let ported = port(&files, &RecipeSet::embedded(), &options);
+    let said = ported.files.iter().flat_map(|f| &f.diagnostics).filter(|d| d.severity == Severity::Warning);
+    let said = said.map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
+    (ported.files.iter().map(|f| f.text.clone()).collect(), said)
+}
+
+fn check_said(target: &str, text: &str, words: &str) {
+    let (after, said) = ported(target, &[("a.py", text)]);
+    assert!(said.contains(words), "{said}{}", after[0]);
+}
+
+/// What is said of a file in a folder of several.
+fn check_in_project(target: &str, files: &[(&str, &str)], words: &str, is_said: bool) {
+    let (after, said) = ported(target, files);
+    assert_eq!(said.contains(words), is_said, "{words}: {said}{}", after[0]);
+}
+
+#[test]
+fn what_no_program_uses_keeps_no_step_from_being_ported() {
+    let demo = "\n\ndef demo():
+    torch.distributed.init_process_group('nccl')
+    other = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.Rprop(other.parameters())
+    print(other(torch.ones(3)), optimizer)\n\n
+";
+    let program = STEP.replace("\nmodel =", &format!("{demo}model ="));
+    for (target, call) in [("ipu", "training_step("), ("rdu", "rdu.update()")] {
+        let (after, said) = ported(target, &[("a.py", &program)]);
+        assert!(after[0].contains(call) && after[0].contains("torch.optim.Rprop("), "{said}{}", after[0]);
+        let used = format!("{program}demo()\n");
+        check_said(target, &used, "Not ported");
+    }
+}
+
+#[test]
+fn what_a_tuple_assigns_is_part_of_a_step() {
+    let models = "model, head = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)\nweights, other = torch.ones(3), 2\n";
+    let program =
+        STEP.replace("model = torch.nn.Linear(3, 3)\n", models).replace("model(x)", "head(model(x)) * weights");
+    let (after, said) = ported("ipu", &[("a.py", &program)]);
+    assert!(after[0].contains("def __init__(self, head, model, weights):"), "{said}{}", after[0]);
+    assert!(after[0].contains("self.register_buffer(\"weights\", weights)"), "{said}{}", after[0]);
+}
+
+#[test]
+fn an_object_is_no_input_of_a_step() {
+    let program = STEP.replace("for x, y in loader", "for x in trees").replace("(out, y)", "(out, x.label)");
+    check_said("ipu", &program, "Pass tensors to the compiled step");
+    check_said("rdu", &program, "Not ported: the model's arguments are not all positional tensors");
+    let tensor = STEP.replace("(out, y)", "(out, x.T)").replace("for x, y in loader", "for x in loader");
+    assert!(ported("rdu", &[("a.py", &tensor)]).0[0].contains("rdu.update()"));
+}
+
+#[test]
+fn a_state_that_the_first_batch_lacks() {
+    let carried = STEP.replace("model(x)\n", "model(x, state)\n").replace("    out =", "    out, state =");
+    let detached = carried.replace("    loss =", "    state = state.detach()\n    loss =");
+    let begun = |value: &str| detached.replace("for x, y", &format!("state = {value}\nfor x, y"));
+    check_said("ipu", &begun("None"), "Not ported: `state` is None for the first batch");
+    // What follows the call of the compiled step may change what goes in at the next turn.
+    let (after, said) = ported("ipu", &[("a.py", &begun("torch.zeros(3)"))]);
+    assert!(after[0].contains("    state = state.detach()\n"), "{said}{}", after[0]);
+    assert!(after[0].contains("state, loss = training_step(x, state, y)\n"), "{said}{}", after[0]);
+}
+
+#[test]
+fn a_helper_that_reads_gradients() {
+    let clipped = STEP.replace("    optimizer.step()", "    clip_gradient(optimizer, 0.5)\n    optimizer.step()");
+    for target in ["ipu", "rdu"] {
+        check_said(target, &clipped, "11: Not ported: this reads a gradient");
+        check_in_project(
+            target,
+            &[("a.py", &clipped.replace("clip_gradient", "count_steps"))],
+            "reads a gradient",
+            false,
+        );
+    }
+}
+
+#[test]
+fn a_rate_that_a_function_of_another_file_sets_is_handed_over() {
+    let head = "def train(model, optimizer, loader):\n    for x, y in loader:";
+    let (before, loop_) = STEP.split_once("for x, y in loader:").expect("a loop");
+    let inner = loop_.replace("\n", "\n    ");
+    let calls = "for epoch in range(3):\n    adjust_lr(optimizer, epoch)\n    train(model, optimizer, loader)\n";
+    let program = format!("from rates import adjust_lr\n{before}\n\n{head}{}\n\n{calls}", inner.trim_end());
+    let (after, said) = ported("ipu", &[("a.py", &program)]);
+    assert!(
+        after[0].contains("adjust_lr(optimizer, epoch)\n    update_ipu_optimizer(optimizer)"),
+        "{said}{}",
+        after[0]
+    );
+}
+
+#[test]
+fn weights_are_frozen_before_the_optimizer_is_made() {
+    let frozen = "for weight in model.parameters():\n    weight.requires_grad = False\nweights = model.parameters()\n";
+    let body =
+        STEP.replace("optimizer =", &format!("{frozen}optimizer =")).replace("Adam(model.parameters()", "Adam(weights");
+    let (head, rest) = body.split_once("model =").expect("a model");
+    let program = format!("{head}\n\ndef main():\n    model ={}\n\nmain()\n", rest.trim_end().replace("\n", "\n    "));
+    let (after, said) = ported("rdu", &[("a.py", &program)]);
+    assert!(after[0].contains("rdu.update()"), "{said}{}", after[0]);
+}
+
+#[test]
+fn a_loss_that_is_an_object_of_a_class_without_layers() {
+    let class = "class Relative:\n    def __call__(self, out, y):\n        return self.rel(out, y)\n\n    def rel(self, out, y):
+        error = (out - y).abs()\n        return error[y > 0].mean()\n";
+    let other = "\n\nclass Crop:\n    def __call__(self, image):\n        return image[image > 0]\n";
+    let program = STEP
+        .replace("\nmodel =", "from losses import Crop, Relative\n\ncriterion = Relative()\ncrop = Crop()\nmodel =")
+        .replace("F.mse_loss(out, y)", "criterion(out, y)");
+    let (_, said) = ported("ipu", &[("a.py", &program), ("losses.py", &format!("{class}{other}"))]);
+    assert_eq!(said.matches("The shape of this result depends on values").count(), 1, "{said}");
+}
+
+#[test]
+fn a_rate_that_changes_between_the_loss_and_the_update() {
+    let plan = "plan = torch.optim.lr_scheduler.StepLR(optimizer, 9)\n";
+    let program = STEP.replace("for x, y", &format!("{plan}for x, y"));
+    let early = program.replace("    optimizer.zero_grad()", "    plan.step()\n    optimizer.zero_grad()");
+    check_said("ipu", &early, "10: Not ported: this changes the learning rate between the loss and the update");
+    check_in_project("rdu", &[("a.py", &early)], "changes the learning rate", false);
+    check_in_project("ipu", &[("a.py", &format!("{program}    plan.step()\n"))], "changes the learning rate", false);
+}
+
+#[test]
+fn samples_that_a_loop_cuts_on_the_rdu() {
+    let cut = STEP.replace(
+        "for x, y in loader:",
+        "for i in range(0, len(images), 8):\n    x, y = images[i:i + 8], labels[i:i + 8]",
+    );
+    check_said("rdu", &cut, "`range(0, len(images) - 8 + 1, 8)`");
+}
+
+#[test]
+fn a_test_of_a_setting_that_is_converted() {
+    let weighed =
+        STEP.replace("    loss =", "    if int(args.steps) > 0:\n        out = out * float(args.weight)\n    loss =");
+    let program = weighed.replace("\nmodel =", "\nargs = parse()\nmodel =");
+    let (after, said) = ported("ipu", &[("a.py", &program)]);
+    assert!(
+        after[0].contains("if int(self.args.steps) > 0:") || after[0].contains("training_step("),
+        "{said}{}",
+        after[0]
+    );
+    check_said("ipu", &program.replace("int(args.steps)", "int(x)"), "Not ported: a test or loop");
+    let scaled = STEP
+        .replace("    loss.backward()", "    scaler.scale(loss).backward()\n    if device.type == 'cuda' and AMP:\n        scaler.unscale_(optimizer)")
+        .replace("optimizer.step()", "scaler.step(optimizer)\n    scaler.update()")
+        .replace("\nmodel =", "\nscaler = torch.cuda.amp.GradScaler()\nmodel =");
+    let (after, said) = ported("ipu", &[("a.py", &scaled)]);
+    assert!(after[0].contains("training_step(") && !after[0].contains("unscale_"), "{said}{}", after[0]);
+}
+
+#[test]
+fn a_demonstration_in_a_module_of_a_program_is_no_warning() {
+    let net =
+        "import torch\n\n\nclass Net(torch.nn.Module):\n    pass\n\n\nif __name__ == '__main__':\n    Net().cuda()\n";
+    let program = STEP.replace("\nmodel = torch.nn.Linear(3, 3)", "from net import Net\n\nmodel = Net()");
+    check_in_project("ipu", &[("a.py", &program), ("net.py", net)], "`.cuda()` remains", false);
+    check_said("ipu", net, "`.cuda()` remains");
+}
+
+#[test]
+fn an_optimizer_that_the_target_lacks_in_a_branch() {
+    let made = "optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)\n";
+    let chosen = "if args.other:\n    optimizer = torch.optim.Adagrad(model.parameters())\nelse:\n";
+    let (after, said) = ported("ipu", &[("a.py", &STEP.replace(made, &format!("{chosen}    {made}")))]);
+    assert!(after[0].contains("training_step("), "{said}{}", after[0]);
+    assert!(said.contains("6: PopTorch has no Adagrad, and fails when it compiles the step"), "{said}");
+    check_said("ipu", &STEP.replace("Adam(", "Adagrad("), "Not ported: the IPU has no Adagrad");
+}
+
+#[test]
+fn processes_of_pytorch_on_the_rdu() {
+    let head = "import torch.distributed as dist\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n";
+    let group = "dist.init_process_group('nccl')\nrank = dist.get_rank()\n";
+    let program = format!("{head}{STEP}").replace("\nmodel =", &format!("\n{group}model ="));
+    let program = program.replace("optimizer =", "model = DDP(model, device_ids=[rank])\noptimizer =");
+    let (after, said) = ported("rdu", &[("a.py", &program)]);
+    assert!(after[0].contains("rdu.update()") && after[0].contains("rank = process_rank()"), "{said}{}", after[0]);
+    assert!(!after[0].contains("DDP(") && !after[0].contains("init_process_group"), "{said}{}", after[0]);
+    check_said(
+        "rdu",
+        &format!("{program}torch.multiprocessing.spawn(main, nprocs=2)\n"),
+        "Not ported: this starts processes",
+    );
+}
+
+#[test]
+fn a_class_of_optimizers_under_a_name_of_its_own() {
+    let made = "optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)\n";
+    let program =
+        STEP.replace(made, "chosen = getattr(torch.optim, args.name)\noptimizer = chosen(model.parameters())\n");
+    check_said("ipu", &program, "6: `chosen` does not build a `poptorch.optim` optimizer");
+}
