@@ -73,6 +73,7 @@ enum Test {
     LeadsToTraining,
     LoadedByProgram,
     StepLeft,
+    FileKeepsStep,
     FirstDevice,
     LossFirst,
     ComputeModes,
@@ -216,6 +217,7 @@ impl Compiler<'_> {
             "file leads to training" => Test::LeadsToTraining,
             "a program loads the file" => Test::LoadedByProgram,
             "a training step is left" => Test::StepLeft,
+            "file keeps its training step" => Test::FileKeepsStep,
             "project gets its first device" => Test::FirstDevice,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
@@ -348,10 +350,8 @@ impl Condition {
             Test::FileTrains => trains(s),
             Test::LeadsToTraining => trains(s) || imports::leads_to_training(s),
             Test::LoadedByProgram => s.project.is_loaded_by_a_program(s.view),
-            Test::StepLeft => {
-                let ported = s.project.target_modules.iter().any(|module| s.view.names.imports(module));
-                s.project.step_is_left && !ported
-            }
+            Test::StepLeft => s.project.step_is_left && !s.settings.target.imports_step_software(s.view),
+            Test::FileKeepsStep => s.settings.target.keeps_training_step(s.view),
             Test::FirstDevice => s.project.moves_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.modes.is_some(),
@@ -418,6 +418,7 @@ impl Condition {
             | Test::FileContains(_)
             | Test::ProjectPins(..)
             | Test::StepLeft
+            | Test::FileKeepsStep
             | Test::FirstDevice
             | Test::LossFirst
             | Test::ComputeModes

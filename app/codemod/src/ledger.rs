@@ -4,6 +4,7 @@ use crate::definitions::{Definitions, Said};
 use crate::port::Views;
 use crate::recipe::RecipeSet;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use training::ledger::{ProgramLedger, Reading};
 use training::{FileView, Quantity, Words};
@@ -45,23 +46,16 @@ pub struct Figure {
 /// trains, the likeliest first.
 #[must_use]
 pub fn ledgers(views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Ledger> {
-    let [before, after] =
-        [&views.before, &views.after].map(|views| views.iter().map(Rc::as_ref).collect::<Vec<&FileView<'_>>>());
-    if step_is_left(&after, target, recipes) {
-        return Vec::new();
-    }
-    let read = training::ledger::ledgers(&before, &after, &recipes.target_facts(target).ledger);
+    let facts = recipes.target_facts(target);
+    // A step that a target could not port has no figures of a port.
+    let is_read = |after: &FileView<'_>| !recipes.ports_steps(target) || !facts.keeps_training_step(after);
+    let read: BTreeSet<&str> = views.after.iter().filter(|view| is_read(view)).map(|view| view.path).collect();
+    let [before, after] = [&views.before, &views.after].map(|views| {
+        views.iter().map(Rc::as_ref).filter(|view| read.contains(view.path)).collect::<Vec<&FileView<'_>>>()
+    });
+    let read = training::ledger::ledgers(&before, &after, &facts.ledger);
     let definitions = recipes.definitions(target);
     read.into_iter().map(|ledger| in_words(ledger, definitions)).collect()
-}
-
-/// Whether a target that needs another training step found none that it could port: then there are no figures of a port.
-fn step_is_left(after: &[&FileView<'_>], target: &str, recipes: &RecipeSet) -> bool {
-    let modules = &recipes.target_facts(target).modules;
-    let is_ported = |view: &&FileView<'_>| modules.iter().any(|module| view.names.imports(module));
-    recipes.ports_steps(target)
-        && after.iter().any(|view| !view.steps.training.is_empty() && !view.names.is_of_other_framework())
-        && !after.iter().any(is_ported)
 }
 
 fn in_words(ledger: ProgramLedger, definitions: &Definitions) -> Ledger {

@@ -227,10 +227,7 @@ impl ProjectFacts {
             without_device: BTreeSet::new(),
             moves_models: false,
             parses_on_load: false,
-            step_is_left: views.iter().any(|view| {
-                let ported = target.modules.iter().any(|module| view.names.imports(module));
-                !view.steps.training.is_empty() && !view.names.is_of_other_framework() && !ported
-            }),
+            step_is_left: views.iter().any(|view| target.keeps_training_step(view)),
             imported: views.iter().flat_map(|view| loading::imported(view)).map(str::to_owned).collect(),
             imported_words: views.iter().flat_map(|view| loading::imported_words(view)).map(str::to_owned).collect(),
             leading_to_training: loading::leading_to_training(&views, &target.modules),

@@ -1,5 +1,6 @@
 //! What the front matter of a target's guides specifies about it.
 
+use crate::view::FileView;
 use guide::{ConfigField, FrontMatter, LedgerTerms, OptionField, Variable, sdk::Requirement};
 use std::collections::BTreeMap;
 
@@ -14,6 +15,8 @@ pub struct TargetFacts {
     pub number: Option<i64>,
     /// First parts of the names of modules that only the target's machine has.
     pub modules: Vec<String>,
+    /// Those of the target that this one extends.
+    base_modules: Vec<String>,
     /// First parts of the names of modules that only other targets' machines have, each with the usual name of that
     /// target.
     pub foreign_modules: BTreeMap<String, String>,
@@ -68,8 +71,22 @@ impl TargetFacts {
         Ok(())
     }
 
+    /// Whether a file imports the software of a ported training step, which a target that extends another shares with that.
+    pub fn imports_step_software(&self, view: &FileView<'_>) -> bool {
+        let modules = if self.base_modules.is_empty() { &self.modules } else { &self.base_modules };
+        modules.iter().any(|module| view.names.imports(module))
+    }
+
+    /// Whether a file still has a PyTorch training step of the program.
+    pub fn keeps_training_step(&self, view: &FileView<'_>) -> bool {
+        let of_lightning = view.names.uses_framework("lightning") && view.defines("training_step");
+        let trains = !view.steps.training.is_empty() && !view.names.is_of_other_framework();
+        (trains || of_lightning) && !self.imports_step_software(view)
+    }
+
     /// Adds what another target specifies and this one does not.
     pub fn extend(&mut self, base: &Self) {
+        self.base_modules = base.modules.clone();
         self.modules.extend(base.modules.iter().filter(|m| !self.modules.contains(m)).cloned().collect::<Vec<_>>());
         self.bridge = self.bridge.take().or_else(|| base.bridge.clone());
         self.software = self.software.take().or_else(|| base.software.clone());
