@@ -611,3 +611,31 @@ fn float64_that_stays_on_the_host_is_not_told() {
         optimizer.step()\n";
     check_said("hpu", &format!("import torch\n\n{step}"), "4: Check the data types");
 }
+
+#[test]
+fn a_refused_step_stays_whole_beside_a_ported_one() {
+    let step = |before: &str, optimizer: &str| {
+        format!(
+            "import torch\n\nnet = torch.nn.Linear(4, 2)\nloss_fn = torch.nn.MSELoss()\n\
+             opt = torch.optim.{optimizer}(net.parameters(), lr=1e-3)\n\
+             loader = torch.utils.data.DataLoader(data, batch_size=4)\nfor x, y in loader:\n    out = net(x)\n{before}    \
+             loss = loss_fn(out, y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n\
+             torch.save(net.state_dict(), \"net.pt\")\n"
+        )
+    };
+    let (good, bad) = (step("", "Adam"), step("    while out.sum() > 0:\n        out = out - 1\n", "AdamW"));
+    for target in ["ipu", "popdist"] {
+        let (after, said) = ported(target, &[("good.py", &good), ("bad.py", &bad)]);
+        assert!(after[0].contains("poptorch.optim.Adam("), "{}", after[0]);
+        assert!(after[1].contains("torch.optim.AdamW(net.parameters(), lr=1e-3)\nloader = torch.utils.data.DataLoader(data, batch_size=4)\n"), "{}", after[1]);
+        assert!(!after[1].contains("poptorch"), "{}", after[1]);
+        assert!(said.contains("Not ported"), "{target}: {said}");
+    }
+}
+
+#[test]
+fn a_module_of_the_models_own_is_no_wrapper() {
+    let text = "import poptorch\nimport torch\n\n\nclass Skip(torch.nn.Module):\n    def __init__(self, module):\n        \
+                super().__init__()\n        self.module = module\n\n    def forward(self, x):\n        return x + self.module(x)\n";
+    assert_eq!(ported("ipu", &[("a.py", text)]).0, [text]);
+}

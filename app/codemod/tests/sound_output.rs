@@ -241,6 +241,22 @@ fn a_program_that_only_empties_a_cache_names_no_device() {
 }
 
 #[test]
+fn a_model_that_follows_its_input_names_no_device() {
+    let program = |moved: &str, model: &str| {
+        format!(
+            "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        \
+             return self.layer(x + torch.zeros(2, device=x.device)).to(x.device)\n\n\nnet = Net()\n{model}\
+             optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x in loader:\n    {moved}loss = net(x).sum()\n    \
+             loss.backward()\n    optimizer.step()\n"
+        )
+    };
+    check("xpu", &program("", ""), &program("x = x.to(\"xpu\")\n    ", "net.to(\"xpu\")\n"));
+    // What the port writes ends as most lines do.
+    let mixed = run("xpu", &(program("", "").trim_end().to_owned() + "\r\n"));
+    assert_eq!(mixed.files[0].text.matches('\r').count(), 1);
+}
+
+#[test]
 fn what_is_no_tensor_is_not_moved() {
     let before = "import numpy as np\nimport torch\n\nmodel = make()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n\n\n\
                   def evaluate(batch: torch.Tensor, names: list, mask=None, scale=1.0):\n    return model(batch, names, mask, scale)\n\n\n\

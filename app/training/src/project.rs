@@ -14,7 +14,7 @@ use crate::target::TargetFacts;
 use crate::unused::Unused;
 use crate::view::FileView;
 use python::syntax::Argument;
-use python::tree::{Id, kinds};
+use python::tree::{Id, fields, kinds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
     let says = |word: &str| word == "cuda" || (has_part(word, "device") && word != "device_type");
     let moves = |call: &Id| moves_to_device(view, *call);
     let says_own = own.is_some_and(|device| view.has_word(device));
-    let chooses = |ids: &[Id]| !ids.iter().all(|id| only_does(view, *id));
+    let chooses = |ids: &[Id]| !ids.iter().all(|id| only_does(view, *id) || follows_input(view, *id));
     view.words().any(|(word, ids)| says(word) && chooses(ids)) || view.calls("to").iter().any(moves) || says_own
 }
 
@@ -39,7 +39,21 @@ fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
 pub(crate) fn moves_to_device(view: &FileView<'_>, call: Id) -> bool {
     let is_type =
         |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
-    view.index.arguments(call).positional().any(|argument| !is_type(argument))
+    view.index.arguments(call).positional().any(|argument| !is_type(argument) && !follows_input(view, argument))
+}
+
+/// Whether an expression or an identifier belongs to `x.device` or `device=x.device` in a `forward(self, x)`: the model then follows
+/// its input to any device.
+fn follows_input(view: &FileView<'_>, id: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let around = || index.ancestors(id).find(|a| index.kind(*a) == k.keyword_argument);
+    let value = around().and_then(|argument| index.field(argument, fields().value));
+    let attribute = std::iter::once(id).chain(index.parent(id)).chain(value);
+    let mut owners = attribute.filter_map(|a| index.text_of(a).strip_suffix(".device"));
+    let function = view.function_of(id).filter(|function| view.name_of(*function) == "forward");
+    let inputs = function.and_then(|function| index.function(function)).into_iter().flat_map(|f| f.parameters());
+    let inputs: Vec<&str> = inputs.map(|input| input.name).filter(|name| *name != "self").collect();
+    owners.any(|owner| inputs.contains(&owner))
 }
 
 /// Whether an identifier is composed of words that include this one, in the singular or plural: `use_device`,
