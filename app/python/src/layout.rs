@@ -8,7 +8,7 @@ use crate::tree::{Index, kinds};
 pub struct Layout {
     /// One level of indentation.
     pub indent: String,
-    /// `\n` or `\r\n`, whichever most lines end with.
+    /// `\n` or `\r\n`.
     pub newline: &'static str,
     /// The quote that most strings of the file use.
     pub quote: char,
@@ -17,7 +17,9 @@ pub struct Layout {
 impl Layout {
     pub(crate) fn read(index: &Index<'_>) -> Self {
         let text = index.text;
-        let newline = if text.matches("\r\n").count() * 2 > text.matches('\n').count() { "\r\n" } else { "\n" };
+        // A stray line end of the other kind does not count.
+        let pairs = text.matches("\r\n").count();
+        let newline = if 2 * pairs > text.matches('\n').count() { "\r\n" } else { "\n" };
         let k = kinds();
         let indent = index
             .of_kind(k.block)
