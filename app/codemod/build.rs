@@ -1,4 +1,4 @@
-//! Bakes the guides' recipes into the crate: reads `guides/*.md` and writes them as one file.
+//! Embeds the guides' recipes in the crate: reads `guides/*.md` and writes them as one file.
 
 use std::path::Path;
 

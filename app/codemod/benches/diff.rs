@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// A made-up trainer of so many lines: words, indentation and repetition like in real ones.
+/// A generated trainer with this many lines: words, indentation and repetition as in real ones.
 fn trainer(lines: usize) -> String {
     let mut out = String::new();
     for i in 0..lines {
@@ -25,7 +25,7 @@ fn trainer(lines: usize) -> String {
     out
 }
 
-/// What a port does to it.
+/// The changes of a port.
 fn ported(text: &str) -> String {
     text.replace(".cuda()", ".to(\"hpu\")")
         .replace("torch.cuda.amp.autocast(", "torch.autocast(\"hpu\", ")

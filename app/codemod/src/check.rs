@@ -1,4 +1,4 @@
-//! The checks that every section of a guide gets without its author writing a line.
+//! The automatic checks of every section of a guide.
 
 use crate::example::Example;
 use crate::port::{Trace, port_traced};
@@ -7,16 +7,16 @@ use crate::recipe::RecipeSet;
 use guide::{Case, ExampleKind, Guide, Section};
 use std::collections::BTreeSet;
 
-/// A promise of a guide that the engine does not keep.
+/// A statement of a guide that is not true of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckFailure {
     /// The guide, `guides/hpu.md`.
     pub path: String,
     /// Line of the example or of the rule.
     pub line: usize,
-    /// What was promised, what came instead.
+    /// The expectation, and the actual result.
     pub message: String,
-    /// For an `after` that is not what the engine writes: the line of the fence's body and the text to put there.
+    /// For an `after` that differs from the engine's output: the line of the fence's body and the new text.
     pub fill: Option<(usize, String)>,
 }
 
@@ -26,9 +26,9 @@ impl std::fmt::Display for CheckFailure {
     }
 }
 
-/// Runs every example of a guide and checks what it promises: `before` becomes `after`, `after` stays, `unchanged` stays,
-/// the output parses, bytes outside the edits are the original's, every rule fires, no two recipes cut into one another, and
-/// each says its source and its versions.
+/// Runs every example of a guide and checks it: `before` becomes `after`, `after` and `unchanged` do not change, the
+/// output parses, bytes outside the edits are unchanged, every rule fires, recipes do not overlap, and each has its
+/// source and its versions.
 #[must_use]
 pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
     let Some(target) = &guide.front.target else { return Vec::new() };
@@ -50,12 +50,12 @@ pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
     failures
 }
 
-/// What the examples of a guide have made happen.
+/// Facts collected while running the examples of a guide.
 #[derive(Default)]
 struct Seen {
-    /// Recipe and line of the rules that found something.
+    /// Recipe and line of the rules that matched.
     fired: BTreeSet<(String, usize)>,
-    /// Blocks of Python that an `after` shows in full.
+    /// Blocks of Python that an `after` contains in full.
     blocks: BTreeSet<String>,
 }
 
@@ -124,8 +124,8 @@ fn check_case(
     }
 }
 
-/// An `after` with what its `{{block NAME}}` lines stand for. A block that was written in several forms is there in the form
-/// that makes the text the engine's, if one does.
+/// An `after` with its `{{block NAME}}` lines replaced. If a block was written in several forms, the form that gives
+/// the engine's text is used, if there is one.
 fn with_blocks(after: &str, text: &str, written: &[(String, String)]) -> String {
     let Some((name, indent)) = after.lines().find_map(block_line) else { return after.to_owned() };
     let line = format!("{indent}{{{{block {name}}}}}");
@@ -137,11 +137,11 @@ fn with_blocks(after: &str, text: &str, written: &[(String, String)]) -> String 
         }
         last = Some(full);
     }
-    // Nothing of that name was written: the line stays, and the difference shows it.
+    // No block of that name was written: the line is kept, and the difference shows it.
     last.unwrap_or_else(|| after.to_owned())
 }
 
-/// The engine's text for an `after`, with the `{{block NAME}}` lines that stood in it.
+/// The engine's text for an `after`, with its `{{block NAME}}` lines restored.
 fn without_blocks(after: &str, text: &str, written: &[(String, String)]) -> String {
     let mut text = text.to_owned();
     for (name, indent) in after.lines().filter_map(block_line) {
@@ -164,14 +164,14 @@ fn indented(block: &str, indent: &str) -> String {
     block.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether an `after` writes a block out, at some indentation or inside a line.
+/// Whether an `after` contains a block in full, at any indentation or inside a line.
 fn shows(after: &str, block: &str) -> bool {
     let first = block.lines().find(|line| !line.is_empty()).unwrap_or_default();
     let indents = after.lines().filter_map(|line| line.strip_suffix(first));
     after.contains(block) || indents.into_iter().any(|indent| after.contains(&indented(block.trim(), indent)))
 }
 
-/// Whoever relies on a block has to see it once.
+/// A block must be shown once to those who use it.
 fn unshown_blocks(guide: &Guide, seen: &Seen) -> Vec<CheckFailure> {
     let definitions = guide.sections.iter().flat_map(|section| &section.definitions);
     let blocks = definitions.filter(|definition| matches!(definition.what, guide::Defined::Block(_)));
@@ -186,7 +186,7 @@ fn unshown_blocks(guide: &Guide, seen: &Seen) -> Vec<CheckFailure> {
         .collect()
 }
 
-/// Whoever reads a change has to know what it is drawn from and which versions it was made for.
+/// Readers of a change have to know its source and the versions for which it was made.
 fn ungrounded(guide: &Guide, section: &Section) -> Vec<CheckFailure> {
     let wanted = [("Source:", &section.source), ("Holds for:", &section.holds_for)];
     let missing = wanted.into_iter().filter(|(_, text)| text.is_empty());
@@ -219,7 +219,7 @@ fn every_rule_fires(
     }
 }
 
-/// Lines of two texts that differ, as a reader of a terminal wants them.
+/// The different lines of two texts, for a terminal.
 fn difference(expected: &str, actual: &str) -> String {
     let diff = similar::TextDiff::from_lines(expected, actual);
     let mut out = String::new();

@@ -1,8 +1,8 @@
-//! What guides define by name for rules and verbs: lists of names, messages, blocks of Python, conditions, signatures.
+//! Named definitions in guides for rules and verbs: lists of names, messages, blocks of Python, conditions, signatures.
 //!
-//! A guide with a target defines for its target, and for those that extend it; a guide without one (`guides/engine.md`) for
-//! all. Nothing is defined that nothing asks for, and nothing is asked for that no guide defines: [`Wanted`] collects what is
-//! asked for while recipes are compiled, and the rest is an error.
+//! A guide with a target defines for its target, and for those that extend it; a guide without one (`guides/engine.md`)
+//! for all. Unused definitions are errors, and so are missing ones: [`Wanted`] collects the used names while recipes
+//! are compiled.
 
 mod block;
 mod message;
@@ -18,8 +18,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A block that some code writes, and what it fills it with: slots and flags by their names, lists, and `list.slot` for what
-/// an item of a list has.
+/// A block that some code writes, and its values: slots and flags by their names, lists, and `list.slot` for the values
+/// of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockShape {
     pub(crate) name: &'static str,
@@ -32,10 +32,10 @@ impl BlockShape {
     }
 }
 
-/// What the engine fills in whatever code writes a block: options, environment variables, fields of the configuration.
+/// Values that the engine provides for every block: options, environment variables, fields of the configuration.
 const FACTS: [&str; 3] = ["option.", "variable.", "config."];
 
-/// Where something is defined.
+/// The location of a definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     path: Arc<str>,
@@ -53,7 +53,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    /// Adds a definition, or says where the name is taken.
+    /// Adds a definition, or returns where the name is already defined.
     fn add(&mut self, name: &str, place: Place, what: T) -> Result<(), Place> {
         match self.0.get(name) {
             Some((first, _)) => Err(first.clone()),
@@ -79,7 +79,7 @@ impl<T> Table<T> {
     }
 }
 
-/// All that is defined for one target.
+/// All definitions for one target.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Definitions {
     names: Table<Vec<ListedName>>,
@@ -89,12 +89,12 @@ pub(crate) struct Definitions {
     signatures: Table<Vec<String>>,
 }
 
-/// Which definitions are asked for.
+/// The definitions that are used.
 #[derive(Default)]
 pub(crate) struct Wanted(RefCell<BTreeSet<Place>>);
 
 impl Definitions {
-    /// Adds what one guide defines; what is wrong with it is returned.
+    /// Adds the definitions of one guide; returns the errors.
     pub(crate) fn add(&mut self, guide: &Guide) -> Vec<RecipeError> {
         let path: Arc<str> = guide.path.as_str().into();
         let mut errors = Vec::new();
@@ -133,7 +133,7 @@ impl Definitions {
         errors
     }
 
-    /// Takes over what is defined elsewhere, where these are silent.
+    /// Adds definitions from elsewhere that are missing here.
     pub(crate) fn extend(&mut self, base: &Self) {
         self.names.extend(&base.names);
         self.messages.extend(&base.messages);
@@ -147,7 +147,7 @@ impl Definitions {
         self.names.get(list).map_or(&[], |(_, names)| names)
     }
 
-    /// A message's sentence and the section it stands in.
+    /// A message's text and its section.
     pub(crate) fn message(&self, said: &Said) -> (String, &str) {
         match self.messages.get(said.name) {
             Some((_, message)) => (message.fill(said), &message.section),
@@ -161,7 +161,7 @@ impl Definitions {
         messages.find(|message| message.section == section).map(|message| message.title.as_str())
     }
 
-    /// A message that a rule says, with the text of its metavariables.
+    /// A message that a rule reports, with the text of its metavariables.
     pub(crate) fn message_of_rule<'v>(&self, name: &str, value: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
         self.messages.get(name)?.1.text.fill(value)
     }
@@ -176,31 +176,31 @@ impl Definitions {
         self.blocks.get(name)?.1.write(values, style)
     }
 
-    /// The parameters of a function that may be given by place, by the dotted name that rules give it.
+    /// The parameters of a function that may be passed by position, by the dotted name that rules use.
     pub(crate) fn signature(&self, function: &str) -> Option<&[String]> {
         self.signatures.get(function).map(|(_, parameters)| parameters.as_slice())
     }
 
-    /// Functions by their dotted names, with the parameters that may be given by place.
+    /// Functions by their dotted names, with the parameters that may be passed by position.
     pub(crate) fn signatures(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.signatures.0.iter().map(|(name, (_, parameters))| (name.as_str(), parameters.as_slice()))
     }
 
-    /// The values of a list that a condition asks for.
+    /// The values of a list that a condition uses.
     pub(crate) fn wanted_names(&self, list: &str, wanted: &Wanted) -> Result<&[ListedName], String> {
         let found = self.names.get(list).ok_or_else(|| format!("unknown list `names {list}`"))?;
         wanted.note(&found.0);
         Ok(&found.1)
     }
 
-    /// The conditions under a name that a rule asks for.
+    /// The named conditions that a rule uses.
     pub(crate) fn wanted_conditions(&self, name: &str, wanted: &Wanted) -> Result<&[Condition], String> {
         let found = self.conditions.get(name).ok_or_else(|| format!("unknown conditions `{name}`"))?;
         wanted.note(&found.0);
         Ok(&found.1)
     }
 
-    /// That a rule says a message, whose slots are the rule's metavariables.
+    /// Marks a message as used by a rule, whose metavariables are its slots.
     pub(crate) fn wanted_message(&self, name: &str, variables: &[&str], wanted: &Wanted) -> Result<(), String> {
         let (place, message) = self.messages.get(name).ok_or_else(|| format!("unknown message `{name}`"))?;
         wanted.note(place);
@@ -210,14 +210,14 @@ impl Definitions {
         }
     }
 
-    /// That a rule of the target's base says a message, if the target has words of its own for it.
+    /// Marks a message as used by a rule of the target's base, if the target has its own text for it.
     pub(crate) fn want_message(&self, name: &str, wanted: &Wanted) {
         if let Some((place, _)) = self.messages.get(name) {
             wanted.note(place);
         }
     }
 
-    /// That a rule brings a block along, which may ask for options only.
+    /// Marks a block as used by a rule; it may only use options.
     pub(crate) fn wanted_block(&self, name: &str, wanted: &Wanted) -> Result<(), String> {
         let (place, block) = self.blocks.get(name).ok_or_else(|| format!("unknown block `python block {name}`"))?;
         wanted.note(place);
@@ -232,7 +232,7 @@ impl Definitions {
         }
     }
 
-    /// Notes what some code says, writes and reads; what the guides lack of it is returned.
+    /// Marks what some code reports, writes and reads as used; returns what the guides lack.
     pub(crate) fn want(
         &self,
         messages: impl IntoIterator<Item = MessageShape>,
@@ -275,7 +275,7 @@ impl Definitions {
         missing
     }
 
-    /// Notes the signatures of functions whose name stands in a text of a rule.
+    /// Marks the signatures of functions whose name occurs in a text of a rule as used.
     pub(crate) fn want_signatures(&self, text: &str, wanted: &Wanted) {
         for (name, place) in self.signatures.places() {
             if text.contains(name) {
@@ -284,7 +284,7 @@ impl Definitions {
         }
     }
 
-    /// What nothing asked for, with its kind and its name.
+    /// Unused definitions, with their kind and their name.
     pub(crate) fn unused(&self, wanted: &Wanted) -> Vec<RecipeError> {
         let all = (self.names.places().map(|(name, place)| (format!("`@{name}`: unused list"), place)))
             .chain(self.messages.places().map(|(name, place)| (format!("`{name}`: unused message"), place)))

@@ -1,13 +1,13 @@
-//! The difference between a file and its port, as the page and the patch show it.
+//! The difference between a file and its port, as shown by the page and the patch.
 //!
-//! A [`FileDiff`] holds no text: it names line ranges of the two texts it was made from, and byte ranges inside those
-//! lines. Whoever renders it keeps both texts and splits them with `split_inclusive('\n')`, the only line end known
-//! here, as in git: a `\r` before it belongs to the line. Lines between two hunks are equal, so the old line `i` after
-//! a hunk is the new line `i + new_end - old_end`.
+//! A [`FileDiff`] contains no text: it has line ranges of the two texts, and byte ranges inside those lines. A renderer
+//! keeps both texts and splits them with `split_inclusive('\n')`, the only line ending here, as in git: a `\r` before
+//! it belongs to the line. Lines between two hunks are equal, so the old line `i` after a hunk is the new line
+//! `i + new_end - old_end`.
 //!
-//! The work is cut into [`sequence`] (which lines are equal), [`pairing`] (which removed line became which added one),
-//! [`words`] (what changed inside such a pair) and [`slide`] (where a hunk starts when several places are equally short).
-//! Nothing here looks at a clock: effort is bounded by sizes, so the page and the command print the same diff.
+//! The parts are [`sequence`] (which lines are equal), [`pairing`] (which removed line became which added one),
+//! [`words`] (what changed inside such a pair) and [`slide`] (where a hunk starts if several places are equally short).
+//! Nothing here depends on time: effort is bounded by sizes, so the page and the command print the same diff.
 
 mod pairing;
 mod sequence;
@@ -28,13 +28,13 @@ pub struct FileDiff {
     pub old_lines: u32,
     /// Number of lines of the new text.
     pub new_lines: u32,
-    /// The changed places in order. Between two of them lies at least one unchanged line.
+    /// The changed places in order. Between two of them is at least one unchanged line.
     pub hunks: Vec<Hunk>,
 }
 
 impl FileDiff {
-    /// The number of changes, as it is told everywhere: changed places as a reader sees them, of which one edit may make
-    /// several and several edits one.
+    /// The number of changes as displayed everywhere: changed places, of which one edit may produce several and several
+    /// edits one.
     #[must_use]
     pub fn changes(&self) -> usize {
         self.hunks.len()
@@ -44,47 +44,47 @@ impl FileDiff {
 /// A maximal run of changed lines: no context inside. Lines count from 0, ends are exclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hunk {
-    /// First removed line; for a pure insertion the line of the old text before which it goes.
+    /// First removed line; for a pure insertion the line of the old text before which it is inserted.
     pub old_start: u32,
     /// One past the last removed line.
     pub old_end: u32,
-    /// First added line; for a pure removal the line of the new text before which the lines stood.
+    /// First added line; for a pure removal the line of the new text before which the lines were.
     pub new_start: u32,
     /// One past the last added line.
     pub new_end: u32,
-    /// Removed lines that reappear changed, with the lines they became; both columns ascend.
+    /// Removed lines that were changed, with the resulting lines; both columns ascend.
     pub pairs: Vec<Pair>,
     /// Ids of the edits that made this hunk, in the order of the file.
     pub edits: Vec<String>,
 }
 
-/// A removed line and the added line it became.
+/// A removed line and the added line that replaced it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
     /// Line of the old text.
     pub old: u32,
     /// Line of the new text.
     pub new: u32,
-    /// Removed words: start and end in bytes (UTF-8) from the start of the old line, in order, not touching.
+    /// Removed words: start and end in bytes (UTF-8) from the start of the old line, in order, not adjacent.
     pub old_words: Vec<(u32, u32)>,
     /// Added words, likewise in the new line.
     pub new_words: Vec<(u32, u32)>,
 }
 
-/// One row of a side-by-side view. At least one side is there.
+/// One row of a side-by-side view. At least one side is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// Line of the old text on the left.
     pub old: Option<u32>,
     /// Line of the new text on the right.
     pub new: Option<u32>,
-    /// The pair, when both sides are there and belong together.
+    /// The pair, if both sides are present and belong together.
     pub pair: Option<&'a Pair>,
 }
 
 impl Hunk {
-    /// Rows of a side-by-side view: pairs face each other; what stands between two pairs is shown line beside line for
-    /// as long as both sides have some.
+    /// Rows of a side-by-side view: the lines of a pair are next to each other; lines between two pairs are shown side
+    /// by side as long as both sides have some.
     pub fn rows(&self) -> Vec<Row<'_>> {
         let mut rows = Vec::new();
         let (mut old, mut new) = (self.old_start, self.new_start);
@@ -107,9 +107,9 @@ impl Hunk {
     }
 }
 
-/// Compares two texts. `edits` are the ones that lead from `old` to `new`, sorted, as in
-/// [`PortedFile::edits`](crate::PortedFile::edits); every one of them ends up in the hunks it made. Pass none for
-/// texts that no port connects.
+/// Compares two texts. `edits` are those from `old` to `new`, sorted, as in
+/// [`PortedFile::edits`](crate::PortedFile::edits); every one of them is assigned to its hunks. Empty for texts that
+/// are not a file and its port.
 pub fn diff_texts(old: &str, new: &str, edits: &[Edit]) -> FileDiff {
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
@@ -180,8 +180,8 @@ fn line_starts(lines: &[&str]) -> Vec<usize> {
     starts
 }
 
-/// Writes the id of every edit into the hunks it touches, seen from the old text or from the new one. An edit that
-/// touches none (a hunk may have slid along equal lines) goes to the nearest.
+/// Adds the id of every edit to the hunks that it overlaps, in the old text or in the new one. An edit that overlaps
+/// none (a hunk may have been moved along equal lines) is added to the nearest.
 fn assign_edits(hunks: &mut [Hunk], old_lines: &[&str], new_lines: &[&str], edits: &[Edit]) {
     let (old_starts, new_starts) = (line_starts(old_lines), line_starts(new_lines));
     let bytes = |starts: &[usize], from: u32, to: u32| starts[from as usize]..starts[to as usize];
@@ -206,7 +206,7 @@ fn assign_edits(hunks: &mut [Hunk], old_lines: &[&str], new_lines: &[&str], edit
     }
 }
 
-/// Indices of the sorted `ranges` that overlap `range` or meet it at an end.
+/// Indices of the sorted `ranges` that overlap `range` or touch it at an end.
 fn touched(ranges: &[Range<usize>], range: &Range<usize>) -> Range<usize> {
     let from = ranges.partition_point(|r| r.end < range.start);
     let to = ranges.partition_point(|r| r.start <= range.end);

@@ -1,6 +1,6 @@
-//! What is wrong with a recipe.
+//! Errors in recipes.
 
-/// What is wrong with a recipe, and where.
+/// An error in a recipe, with its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipeError {
     /// The guide, `guides/hpu.md`.

@@ -1,21 +1,21 @@
-//! Examples of guides, each with what it is ported under.
+//! Examples of guides, each with its port options.
 
 use crate::ported::{Options, SourceFile, Style};
 use guide::{Case, Guide};
 
-/// An example as a project of its own.
+/// An example as a separate project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     /// The input.
     pub file: SourceFile,
-    /// What it is meant for.
+    /// Its purpose.
     pub options: Options,
 }
 
-/// Target, path, style, SDK, `unsafe`, option and text; what an example does not say is empty.
+/// Target, path, style, SDK, `unsafe`, option and text; unspecified ones are empty.
 type Fields<'a> = [&'a str; 7];
 
-/// Behind each field of a packed example. No guide has it: it stands in no text file.
+/// Follows each field of a packed example. It does not occur in guides, which are text files.
 const END: char = '\0';
 
 impl Example {
@@ -39,7 +39,7 @@ impl Example {
         Example { file: SourceFile { path: path.to_owned(), text: text.to_owned() }, options }
     }
 
-    /// An example out of [`pack_examples`]: the id of its section, and its number there, from 1.
+    /// An example from [`pack_examples`]: the id of its section, and its number there, from 1.
     #[must_use]
     pub fn unpack(packed: &str, section: &str, number: usize) -> Option<Example> {
         let fields: Vec<&str> = packed.split(END).collect();
@@ -57,8 +57,8 @@ fn fields<'a>(target: &'a str, case: &Case<'a>) -> Fields<'a> {
     [target, path, style, sdk, is_unsafe, option, &case.input.text]
 }
 
-/// The examples of a guide as a file that the site keeps beside it, for the page to open them; empty for a guide without
-/// examples.
+/// The examples of a guide as a file that the site stores next to it, for the page to open them; empty for a guide
+/// without examples.
 #[must_use]
 pub fn pack_examples(guide: &Guide) -> String {
     let mut packed = String::new();

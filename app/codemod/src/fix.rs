@@ -1,13 +1,13 @@
-//! What a rule wants to do at one place, before it is decided how that looks in the chosen style.
+//! The edit of a rule at one place, before its form in the selected style is determined.
 
 use crate::ported::Applicability;
 use python::Change;
 use std::ops::Range;
 
-/// A wish of one rule at one place: applied whole or not at all.
+/// An edit of one rule at one place: applied completely or not at all.
 #[derive(Clone, Debug)]
 pub(crate) struct Fix {
-    /// Position of the recipe in the guide; lower goes first where two fixes meet.
+    /// Position of the recipe in the guide; if two fixes overlap, the lower one takes precedence.
     pub(crate) rank: usize,
     pub(crate) recipe: String,
     /// Line of the rule in its guide.
@@ -15,7 +15,7 @@ pub(crate) struct Fix {
     pub(crate) applicability: Applicability,
     /// Where the rule matched, in the current text.
     pub(crate) at: usize,
-    /// What a matched expression keeps to itself for the round; empty for a match of statements.
+    /// The bytes of a matched expression that no other fix may change in the round; empty for a match of statements.
     pub(crate) owned: Range<usize>,
     /// [`crate::ported::Edit::id`].
     pub(crate) id: String,
@@ -27,11 +27,11 @@ pub(crate) struct Fix {
     pub(crate) blocks: Vec<BroughtBlock>,
 }
 
-/// A `python block` that a rule brings along.
+/// A `python block` that a rule adds.
 #[derive(Clone, Debug)]
 pub(crate) struct BroughtBlock {
     pub(crate) name: String,
-    /// In the file's indentation and quotes.
+    /// With the file's indentation and quotes.
     pub(crate) text: String,
 }
 
@@ -42,13 +42,13 @@ impl Fix {
     }
 }
 
-/// What the branch style does with a fix.
+/// How branch style treats a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lift {
     /// Put under the guard.
     Guarded,
-    /// Written with its guard: taken as it is, where the target can come.
+    /// Written with its guard: applied unchanged, where the target is possible.
     AsWritten,
-    /// Right for every mode: taken as it is, everywhere.
+    /// Correct for every mode: applied unchanged, everywhere.
     Shared,
 }

@@ -1,5 +1,5 @@
-//! Handlers: the few rules that a semantic patch can't say. Each is named by a guide (`rule=NAME`), and a test holds
-//! that every one of them is.
+//! Handlers: the few rules that a semantic patch can't express. Each is named by a guide (`rule=NAME`), which a test
+//! checks.
 
 mod compile_and_run;
 mod compiled_step;
@@ -30,25 +30,25 @@ use training::{FileView, ProjectFacts};
 pub(crate) struct Handler {
     pub(crate) name: &'static str,
     pub(crate) run: fn(&Input<'_, '_>) -> Vec<Wish>,
-    /// What it says; a guide of its target has the sentences.
+    /// Its messages; a guide of its target has the texts.
     messages: &'static [MessageShape],
-    /// What `training` finds in the way of it; a guide of its target has the sentences of these, too.
+    /// Its obstacles from `training`; a guide of its target has their texts, too.
     obstacles: &'static [&'static [Reason]],
-    /// What it writes; a guide of its target has the Python.
+    /// Its blocks; a guide of its target has the Python.
     pub(crate) blocks: &'static [BlockShape],
     /// Lists of names that it reads.
     pub(crate) names: &'static [&'static str],
-    /// It ports the training step, so it does nothing where something keeps the step from being ported.
+    /// It ports the training step, so it does nothing if something prevents the step from being ported.
     pub(crate) ports_step: bool,
 }
 
 impl Handler {
-    /// One that asks the guides for nothing.
+    /// A handler that uses no definitions.
     const fn new(name: &'static str, run: fn(&Input<'_, '_>) -> Vec<Wish>) -> Self {
         Self { name, run, messages: &[], obstacles: &[], blocks: &[], names: &[], ports_step: false }
     }
 
-    /// All that it says.
+    /// All its messages.
     pub(crate) fn all_messages(&self) -> impl Iterator<Item = MessageShape> {
         self.messages.iter().copied().chain(obstacle_messages(self.obstacles))
     }
@@ -62,14 +62,14 @@ pub(crate) fn obstacle_messages(families: &[&'static [Reason]]) -> impl Iterator
 /// [`Input::patched`].
 pub(crate) type PatchStep<'a> = dyn Fn(&FileView<'_>, &dyn StepParts) -> Result<Vec<Change>, python::Id> + 'a;
 
-/// What a handler may look at.
+/// The data for a handler.
 pub(crate) struct Input<'a, 't> {
     pub(crate) path: &'a str,
     pub(crate) text: &'a str,
     pub(crate) original: &'a str,
-    /// Imported names that the original used, with what they stand for.
+    /// Imported names that the original used, with their meanings.
     pub(crate) used: &'a BTreeSet<(String, String)>,
-    /// None for files that are no Python.
+    /// None for non-Python files.
     pub(crate) view: Option<&'a FileView<'t>>,
     pub(crate) project: &'a ProjectFacts,
     /// Path and text of every file of the project.
@@ -78,34 +78,34 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.
     pub(crate) fields: &'a [String],
-    /// What the patches over the step in the handler's section make of the parts that it found; where one can't be written, its place.
+    /// Results of the patches in the handler's section for the parts of the step; the place of one that can't be written.
     pub(crate) patched: &'a PatchStep<'a>,
     /// Blocks of Python that the handler has written, by their names.
     pub(crate) written: &'a RefCell<Vec<(String, String)>>,
-    /// What the handler could not do.
+    /// Obstacles for the handler.
     pub(crate) notes: &'a RefCell<Vec<Note>>,
 }
 
-/// What to tell the user of a place.
+/// A message to the user about a place.
 pub(crate) struct Note {
     pub(crate) range: std::ops::Range<usize>,
     pub(crate) message: Sentence,
-    /// It keeps the training step from being ported.
+    /// It prevents the training step from being ported.
     pub(crate) stops_step: bool,
 }
 
 impl Input<'_, '_> {
-    /// Tells the user about a place that is left as it is.
+    /// Reports a place that is unchanged.
     pub(crate) fn note(&self, view: &FileView<'_>, node: python::tree::Id, message: impl Into<Sentence>) {
         self.tell(view.index.item(node).start, message, false);
     }
 
-    /// Tells the user about a place that keeps the training step from being ported.
+    /// Reports a place that prevents the training step from being ported.
     pub(crate) fn refuse_step(&self, view: &FileView<'_>, node: python::tree::Id, message: impl Into<Sentence>) {
         self.refuse_step_at(view.index.item(node).start, message);
     }
 
-    /// The same of a place in the text.
+    /// The same for a place in the text.
     pub(crate) fn refuse_step_at(&self, at: usize, message: impl Into<Sentence>) {
         self.tell(at, message, true);
     }
@@ -114,9 +114,9 @@ impl Input<'_, '_> {
         self.notes.borrow_mut().push(Note { range: at..at, message: message.into(), stops_step });
     }
 
-    /// A block of the guides as Python, in a file's indentation and quotes; none where a slot has no value.
+    /// A block of the guides as Python, with a file's indentation and quotes; none if a slot has no value.
     ///
-    /// Options and environment variables of the target are filled in besides `values`.
+    /// Options and environment variables of the target are provided in addition to `values`.
     pub(crate) fn block(&self, view: &FileView<'_>, name: &str, values: &Values) -> Option<String> {
         let values = &self.settings.facts().with(values);
         let style = Style { indent: &view.layout.indent, quote: view.layout.quote };
@@ -125,7 +125,7 @@ impl Input<'_, '_> {
         Some(text)
     }
 
-    /// The same at a node, where `config.NAME` is a field beside the compute mode, and whether the project has it.
+    /// The same at a node, where `config.NAME` is a field next to the compute mode, and whether the project has it.
     pub(crate) fn block_at(
         &self,
         view: &FileView<'_>,
@@ -142,7 +142,7 @@ impl Input<'_, '_> {
         self.block(view, name, &filled)
     }
 
-    /// Whether a list of the guides has a name.
+    /// Whether a list of the guides contains a name.
     pub(crate) fn lists(&self, list: &str, name: &str) -> bool {
         self.settings.definitions.names(list).iter().any(|listed| listed.name == name)
     }
@@ -155,7 +155,7 @@ impl Input<'_, '_> {
     }
 }
 
-/// What a handler wants to do at one place.
+/// The edit of a handler at one place.
 pub(crate) struct Wish {
     pub(crate) at: usize,
     pub(crate) changes: Vec<Change>,
@@ -163,12 +163,12 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    /// Changes that belong to a node.
+    /// Changes for a node.
     pub(crate) fn new(view: &FileView<'_>, node: python::tree::Id, changes: Vec<Change>) -> Self {
         Self { at: view.index.item(node).start, changes, imports: Vec::new() }
     }
 
-    /// The same with an import that they need.
+    /// The same with a required import.
     pub(crate) fn importing(mut self, import: &str) -> Self {
         self.imports.push(import.to_owned());
         self

@@ -1,15 +1,15 @@
-//! The porting engine: Python source in, edits out, each with the recipe that asked for it.
+//! The porting engine: Python source in, edits out, each with its recipe.
 //!
-//! The one function to learn first is [`port`]. It is pure: files, a [`RecipeSet`] and [`Options`] in, [`Ported`] out, the
-//! same bytes in the browser and in the command.
+//! The main function is [`port`]. It is pure: files, a [`RecipeSet`] and [`Options`] in, [`Ported`] out, with the same
+//! bytes in the browser and in the command.
 //!
-//! A port goes in rounds. Each round reads the files into [facts](facts) (names, roles, steps, compute modes), lets every
-//! rule say what it wants ([patches](patch) matched by [matching], or a handler of [handlers]), settles
-//! overlaps, puts the changes under the project's own test where the style asks for it ([lift]), and writes them
-//! into a [rope] that remembers which byte came from where. When a round changes nothing, the port is done.
+//! A port is done in rounds. Each round reads the files into [facts](facts) (names, roles, steps, compute modes),
+//! collects the edits of every rule ([patches](patch) matched by [matching], or a handler of [handlers]), resolves
+//! overlaps, puts the changes under the project's own test if the style requires it ([lift]), and writes them into a
+//! [rope] that records the origin of every byte. When a round changes nothing, the port is done.
 //!
-//! Rules are not here: they are sections of the guides in `guides/`, compiled by [`RecipeSet`]. The crate does no IO and
-//! knows neither the browser nor Markdown.
+//! Rules are not here: they are sections of the guides in `guides/`, compiled by [`RecipeSet`]. The crate does no IO
+//! and knows neither the browser nor Markdown.
 
 mod check;
 mod condition;

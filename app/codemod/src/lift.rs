@@ -1,5 +1,5 @@
-//! Branch style: recipes are written as if the file were the target's alone; here their changes are put under the
-//! project's own test for the target, so that every other compute mode keeps the code it had.
+//! Branch style: recipes are written as if the file were only for the target; here their changes are put under the
+//! project's own test for the target, so that every other compute mode keeps its code.
 
 mod branch;
 mod guard;
@@ -22,14 +22,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use training::modes::{Modes, Region};
 use training::{FileView, ProjectFacts};
 
-/// A fix that found no place under a guard, with the reason.
+/// A fix that could not be put under a guard, with the reason.
 pub(crate) struct Stranded {
     pub(crate) fix: Fix,
     pub(crate) reason: Said,
 }
 
-/// Of a project that has the target's mode already: the fixes that need no new branch, and the places where there is none,
-/// each told once.
+/// For a project that has the target's mode already: the fixes that need no new branch, and the places without one,
+/// each reported once.
 pub(crate) fn without_new_branches(view: &FileView<'_>, modes: &Modes, fixes: Vec<Fix>) -> (Vec<Fix>, Vec<Remark>) {
     let index = &view.index;
     let mut kept = Vec::new();

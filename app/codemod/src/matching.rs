@@ -1,4 +1,4 @@
-//! Finding where a patch matches in a file, and which of the user's nodes each part of the patch met.
+//! Finds where a patch matches in a file, and which nodes each part of the patch matched.
 
 use crate::patch::{Block, Form, Item, Patch, Shape, Statement};
 use python::pattern::{Called, Captures, NodePattern};
@@ -13,14 +13,14 @@ pub(crate) struct Match<'t> {
     pub(crate) met: Met,
 }
 
-/// What the parts of a patch met.
+/// The captures of a patch's parts.
 pub(crate) enum Met {
     Expression,
     /// One entry per statement of the patch's block.
     Statements(Vec<Aligned>),
 }
 
-/// What one statement of a patch met.
+/// The captures of one statement of a patch.
 #[derive(Clone, Debug)]
 pub(crate) enum Aligned {
     /// Consecutive statements, none for an empty `$$$`.
@@ -178,7 +178,7 @@ fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec
     out
 }
 
-/// A definition with its decorators, where it has any.
+/// A definition including its decorators, if it has any.
 pub(crate) fn decorated(view: &FileView<'_>, id: Id) -> Id {
     match view.index.parent(id) {
         Some(p) if view.index.kind(p) == kinds().decorated_definition => p,
@@ -186,7 +186,7 @@ pub(crate) fn decorated(view: &FileView<'_>, id: Id) -> Id {
     }
 }
 
-/// Matches statements of a patch from `at` on; returns where it ended and what each met.
+/// Matches statements of a patch from `at` on; returns the end and the captures of each.
 fn sequence<'t>(
     view: &FileView<'t>,
     patterns: &[&Statement],
@@ -271,7 +271,7 @@ fn header<'t>(view: &FileView<'t>, parts: &[(u16, NodePattern)], id: Id, env: &m
     })
 }
 
-/// Matches a body: whole when it has `$$$` at its ends, else as consecutive statements somewhere in it.
+/// Matches a body: as a whole if it has `$$$` at its ends, otherwise as consecutive statements anywhere in it.
 fn within<'t>(view: &FileView<'t>, block: &Block, body: Id, env: &mut Captures<'t>) -> Option<Vec<Aligned>> {
     let patterns = statements_in(block);
     let statements: Vec<Id> = view.index.parts(body).collect();

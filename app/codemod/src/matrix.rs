@@ -1,4 +1,4 @@
-//! One project, all targets: what each target makes of every line that any of them speaks of.
+//! One project, all targets: the result of each target for every line that any of them changes or reports.
 
 use crate::ported::{Edit, Options, PortedFile, Severity, SourceFile, Style};
 use crate::{RecipeSet, port_with_views};
@@ -8,62 +8,62 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// The constructs of a project as rows, the targets as columns. Starts without a column; [`Matrix::add`] makes one.
+/// The constructs of a project as rows, the targets as columns. Initially without columns; [`Matrix::add`] adds one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
     /// Ids of the targets, in the order of the columns.
     pub targets: Vec<String>,
     /// Rows by path and line.
     pub rows: Vec<MatrixRow>,
-    /// Training steps that a target does not port: file, column, the steps' lines, and what their lines have.
+    /// Training steps that a target does not port: file, column, the steps' lines, and the contents of their lines.
     #[serde(skip)]
     refused: Vec<(usize, usize, Vec<RangeInclusive<usize>>, MatrixCell)>,
 }
 
-/// A line of the original that at least one target changes or speaks of.
+/// A line of the original that at least one target changes or reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixRow {
-    /// Number of the file, from 0, in the order they were given.
+    /// Index of the file, in the original order.
     #[serde(skip)]
     pub file: usize,
-    /// Path as given.
+    /// Path as passed.
     pub path: String,
     /// Line of the original, from 1.
     pub line: usize,
     /// The line without its indentation.
     pub text: String,
-    /// One cell a target.
+    /// One cell per target.
     pub cells: Vec<MatrixCell>,
 }
 
-/// What a target makes of a line.
+/// A target's result for a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixCell {
-    /// How far the port goes.
+    /// The status of the port.
     pub state: CellState,
-    /// Recipes that changed the line or speak of it.
+    /// Recipes that changed or reported the line.
     pub recipes: Vec<String>,
-    /// Line of that target's ported text to look at, from 1.
+    /// Line in that target's ported text to show, from 1.
     pub line: Option<usize>,
 }
 
-/// How far a target's port goes at a place.
+/// The status of a target's port at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellState {
-    /// Stays as it is.
+    /// Unchanged.
     #[default]
     Untouched,
     /// The port changed it.
     Done,
-    /// A person has to.
+    /// Manual work.
     NeedsYou,
     /// The file can't be ported to this target.
     NotPossible,
 }
 
-/// Ports a project to every target with the options' style and default options of each, and lays the ports side by side.
-/// Pure, as [`port`] is; takes as long as one port for each target.
+/// Ports a project to every target with the options' style and each target's default options, and compares the ports
+/// side by side. Pure, as [`port`] is; takes as long as one port for each target.
 #[must_use]
 pub fn matrix(files: &[SourceFile], recipes: &RecipeSet, style: Style) -> Matrix {
     let mut matrix = Matrix::default();
@@ -74,7 +74,7 @@ pub fn matrix(files: &[SourceFile], recipes: &RecipeSet, style: Style) -> Matrix
 }
 
 impl Matrix {
-    /// Ports the project, always the same one, to the options' target, and puts that port beside the others.
+    /// Ports the project, always the same one, to the options' target, and adds that port as a column.
     pub fn add(&mut self, files: &[SourceFile], recipes: &RecipeSet, options: &Options) {
         let trees = Trees::default();
         let (ported, views) = port_with_views(files, recipes, options, &trees);
@@ -109,7 +109,7 @@ impl Matrix {
             Some((number, column, view.steps.training.iter().map(span).collect(), cell))
         });
         self.refused.extend(stops);
-        // What another target changes of a step is left to the user where the step is not ported.
+        // Changes that other targets make to a step are manual work if the step is not ported.
         for (number, column, spans, cell) in &self.refused {
             let within =
                 |row: &&mut MatrixRow| row.file == *number && spans.iter().any(|span| span.contains(&row.line));
@@ -122,7 +122,7 @@ impl Matrix {
     }
 }
 
-/// What one port did to the lines of one file.
+/// The effects of one port on the lines of one file.
 fn cells(original: &str, file: &PortedFile) -> BTreeMap<usize, MatrixCell> {
     let mut cells: BTreeMap<usize, MatrixCell> = BTreeMap::new();
     let mut put = |line: usize, state: CellState, recipe: &str, there: usize| {
@@ -140,7 +140,7 @@ fn cells(original: &str, file: &PortedFile) -> BTreeMap<usize, MatrixCell> {
     for edit in &file.edits {
         let there = edit.start.saturating_add_signed(moved);
         moved += edit.text.len() as isize - (edit.end - edit.start) as isize;
-        // The first line that shows something of the change.
+        // The first line that shows a part of the change.
         let shown = there + edit.text.len() - edit.text.trim_start().len();
         let there = line_of(&ported, shown);
         let Some((first, last)) = lines_of(original, &starts, edit) else { continue };
@@ -159,8 +159,8 @@ fn cells(original: &str, file: &PortedFile) -> BTreeMap<usize, MatrixCell> {
     cells
 }
 
-/// First and last line of the original that an edit is about. Lines that are only added are about the code above them, and
-/// behind the imports about none.
+/// First and last line of the original to which an edit belongs. Lines that are only added belong to the code above
+/// them, and after the imports to none.
 fn lines_of(original: &str, starts: &[usize], edit: &Edit) -> Option<(usize, usize)> {
     let first = line_of(starts, edit.start);
     let at_end = original[edit.end..].starts_with(['\n', '\r']);
@@ -172,14 +172,14 @@ fn lines_of(original: &str, starts: &[usize], edit: &Edit) -> Option<(usize, usi
         let text = line_text(original, starts, *line);
         !text.is_empty() && !text.starts_with('#')
     };
-    // Put at the start of a line, they are about the one before.
+    // Inserted at the start of a line, they belong to the one before.
     let last = if original[..edit.start].ends_with('\n') { first - 1 } else { first };
     let above = (1..=last).rev().find(is_code).filter(|_| edit.start > 0)?;
     let imports = |text: &str| text.starts_with("import ") || text.starts_with("from ") || text == ")";
     (!imports(line_text(original, starts, above))).then_some((above, above))
 }
 
-/// A line without what is white around it.
+/// A line without surrounding white space.
 fn line_text<'t>(text: &'t str, starts: &[usize], line: usize) -> &'t str {
     let end = starts.get(line).copied().unwrap_or(text.len());
     starts.get(line - 1).map_or("", |start| text[*start..end].trim())

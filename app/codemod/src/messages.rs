@@ -1,4 +1,4 @@
-//! What the engine itself says, whatever the target. The sentences stand in `guides/engine.md`.
+//! The engine's own messages, for all targets. Their texts are in `guides/engine.md`.
 
 use crate::definitions::messages;
 

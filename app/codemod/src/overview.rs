@@ -1,19 +1,19 @@
-//! What a port is like whose training step could not be ported: what is done all the same, and what is left.
+//! An outline of a port whose training step could not be ported: what was done anyway, and what remains.
 
 use crate::{Diagnostic, Ported, RecipeSet, Severity};
 
 /// The outline of a port without its training step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overview<'a> {
-    /// What keeps the step from being ported: number of the file, and the message.
+    /// The obstacle to porting the step: index of the file, and the message.
     pub stops: Vec<(usize, &'a Diagnostic)>,
     /// Titles of the recipes that changed something, in the order of the code.
     pub done: Vec<String>,
-    /// What a person has to look at, with the number of places, most places first. [`Overview::stops`] is not in it.
+    /// Manual work, with the number of places, most places first. Without [`Overview::stops`].
     pub left: Vec<(String, usize)>,
 }
 
-/// The first place among these files where the training step is not ported: number of the file, and what says so.
+/// The first place among these files where the training step is not ported: index of the file, and the message.
 #[must_use]
 pub fn unported<'a>(ported: &'a Ported, files: &[String]) -> Option<(usize, &'a Diagnostic)> {
     let among = ported.files.iter().enumerate().filter(|(_, file)| files.contains(&file.path));
@@ -21,7 +21,7 @@ pub fn unported<'a>(ported: &'a Ported, files: &[String]) -> Option<(usize, &'a 
     stops.find(|(_, said)| said.stops_step)
 }
 
-/// Outlines a port when its training step, or one of several, could not be ported.
+/// Outlines a port if its training step, or one of several, could not be ported.
 #[must_use]
 pub fn overview<'a>(ported: &'a Ported, recipes: &RecipeSet) -> Option<Overview<'a>> {
     let all = || ported.files.iter().enumerate().flat_map(|(n, file)| file.diagnostics.iter().map(move |d| (n, d)));

@@ -1,4 +1,4 @@
-//! Semantic patches: the text of a `diff rule` fence, compiled to a pattern and what to put in its place.
+//! Semantic patches: the text of a `diff rule` fence, compiled to a pattern and its replacement.
 
 mod block;
 mod lines;
@@ -19,13 +19,13 @@ pub(crate) struct Patch {
     pub(crate) shape: Shape,
     /// `+ import …` lines for the import block.
     pub(crate) imports: Vec<String>,
-    /// `+ {{block NAME}}` lines: functions that come along.
+    /// `+ {{block NAME}}` lines: functions to add.
     pub(crate) blocks: Vec<String>,
     /// No `+` and no `-` lines.
     pub(crate) report_only: bool,
 }
 
-/// `+` lines that stand after the pattern line `after` (counted from 0; none before the first).
+/// `+` lines after the pattern line `after` (counted from 0; none before the first).
 struct Insertion {
     after: Option<usize>,
     indent: usize,
@@ -67,7 +67,7 @@ impl Patch {
                 Some(last) if last.after == after && n > 0 => last.lines.0.push(entry),
                 _ => insertions.push(Insertion { after, indent: line.indent, lines: Lines(vec![entry]) }),
             }
-            // A blank line in front has no indentation of its own.
+            // A leading blank line has no indentation of its own.
             if let Some(last) = insertions.last_mut()
                 && !line.code.is_empty()
                 && last.lines.0.iter().filter(|(_, t)| !t.parts.is_empty()).count() == 1
@@ -112,12 +112,13 @@ impl Patch {
         Ok(())
     }
 
-    /// Lets keywords of calls also meet arguments by place; `parameters` of a function are those it takes by place.
+    /// Lets keyword arguments in calls also match positional ones; `parameters` of a function are those that it accepts
+    /// by position.
     pub(crate) fn take_by_place<'p>(&mut self, parameters: &dyn Fn(&str) -> Option<&'p [String]>) {
         self.each_pattern(&mut |pattern| pattern_by_place(pattern, parameters));
     }
 
-    /// Says of calls of metavariables which functions they stand for, where that is known.
+    /// Sets the functions that the metavariables of calls can be, if that is known.
     pub(crate) fn call_one_of(&mut self, names: &dyn Fn(&str) -> Option<Vec<String>>) {
         self.each_pattern(&mut |pattern| {
             if let Some(Called::Variable(variable)) = &pattern.called
@@ -185,7 +186,7 @@ impl Patch {
 pub(crate) fn pattern_by_place<'p>(pattern: &mut NodePattern, parameters: &dyn Fn(&str) -> Option<&'p [String]>) {
     let called = match &pattern.called {
         Some(Called::Qualified(name)) => parameters(name),
-        // Several functions, where all take the same arguments.
+        // Several functions, if all accept the same arguments.
         Some(Called::OneOf(names)) => {
             let mut all = names.iter().map(|name| parameters(name));
             all.next().flatten().filter(|first| all.all(|other| other == Some(*first)))
@@ -197,7 +198,7 @@ pub(crate) fn pattern_by_place<'p>(pattern: &mut NodePattern, parameters: &dyn F
     }
 }
 
-/// `$X` to the stand-in that the parser takes for an identifier.
+/// `$X` as a placeholder that the parser accepts as an identifier.
 fn expand(code: &str) -> String {
     let mut out = String::with_capacity(code.len() + 4);
     let mut rest = code;
@@ -214,7 +215,7 @@ fn expand(code: &str) -> String {
     out
 }
 
-/// A clause alone gets the statement it belongs to.
+/// Completes a clause with the statement it belongs to.
 fn wrap_clause(source: String) -> (String, bool) {
     let first = source.trim_start();
     let head = if first.starts_with("elif ") || first.starts_with("else:") {
@@ -288,7 +289,7 @@ fn is_expression(template: &Template) -> bool {
     statements.next().is_some_and(|s| only_expression(&index, s).is_some()) && statements.next().is_none()
 }
 
-/// The expression that is all of a statement, if it is no assignment.
+/// The expression of a statement that consists of it, if it is not an assignment.
 fn only_expression(index: &Index<'_>, statement: Id) -> Option<Id> {
     let k = kinds();
     let mut parts = index.children(statement).filter(|_| index.kind(statement) == k.expression_statement);

@@ -7,14 +7,14 @@ use std::fmt::Write;
 /// Unchanged lines around a change.
 const CONTEXT: u32 = 3;
 
-/// The patch of a whole port; empty when nothing changed. `sources` are the files that were ported, in the same order.
+/// The patch of a whole port; empty if nothing changed. `sources` are the files that were ported, in the same order.
 pub fn git_patch(sources: &[SourceFile], ported: &Ported) -> String {
     let files = sources.iter().zip(&ported.files);
     files.map(|(source, file)| git_patch_of(&source.path, &source.text, &file.text)).collect()
 }
 
-/// The patch of one file; empty when nothing changed. Line ends stand as they are in the file, so a patch of a file
-/// with `\r\n` has them too.
+/// The patch of one file; empty if nothing changed. Line endings are those of the file, so a patch of a file with
+/// `\r\n` has them too.
 pub fn git_patch_of(path: &str, old: &str, new: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
@@ -24,7 +24,7 @@ pub fn git_patch_of(path: &str, old: &str, new: &str) -> String {
         return out;
     }
     let (a, b) = (quoted(&format!("a/{path}")), quoted(&format!("b/{path}")));
-    // A tab marks the end of a name with a space, which a time stamp might follow otherwise.
+    // A tab marks the end of a name with a space, since a time stamp could follow otherwise.
     let tab = if path.contains(' ') { "\t" } else { "" };
     let _ = write!(out, "diff --git {a} {b}\n--- {a}{tab}\n+++ {b}{tab}\n");
     let mut rest = &hunks[..];
@@ -75,8 +75,7 @@ fn write_lines(out: &mut String, group: &[Hunk], old: &[&str], new: &[&str], fro
     lines(' ', &old[at as usize..to as usize]);
 }
 
-/// A path as git writes it: in quotes, with bytes escaped, when it holds anything that a reader could take for
-/// something else.
+/// A path as git writes it: in quotes, with bytes escaped, if it contains anything ambiguous.
 fn quoted(path: &str) -> String {
     let plain = |byte: u8| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
     if path.bytes().all(plain) {

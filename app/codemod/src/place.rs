@@ -1,4 +1,4 @@
-//! Places in a text as people read them, and files that can't be ported at all.
+//! Locations in a text for display, and files that can't be ported at all.
 
 use crate::definitions::{Definitions, Said, Sentence};
 use crate::messages::{self, ends_early, file_is_binary, file_too_large, no_compute_modes};
@@ -27,12 +27,12 @@ fn span(text: &str, starts: &LineStarts, range: &Range<usize>) -> Span {
     Span { line, column, end_line, end_column }
 }
 
-/// Something to say about a range of bytes of the current text.
+/// A message about a range of bytes of the current text.
 #[derive(Clone, Debug)]
 pub(crate) struct Remark {
     pub(crate) range: Range<usize>,
     pub(crate) severity: Severity,
-    /// Whose it is; none for the engine's own, which are the section's that has the message.
+    /// Its recipe; none for the engine's own, which belong to the section with the message.
     pub(crate) recipe: Option<String>,
     pub(crate) message: Sentence,
     /// [`Diagnostic::stops_step`].
@@ -40,19 +40,19 @@ pub(crate) struct Remark {
 }
 
 impl Remark {
-    /// That a person is needed.
+    /// That manual work is needed.
     pub(crate) fn warning(range: Range<usize>, recipe: &str, message: impl Into<Sentence>) -> Self {
         let recipe = Some(recipe.to_owned());
         Self { range, severity: Severity::Warning, recipe, message: message.into(), stops_step: false }
     }
 
-    /// Something that the engine itself has to say.
+    /// A message of the engine itself.
     pub(crate) fn of_engine(range: Range<usize>, severity: Severity, said: Said) -> Self {
         Self { range, severity, recipe: None, message: said.into(), stops_step: false }
     }
 }
 
-/// Finds the places of remarks, in the original and in the ported text.
+/// Determines the locations of messages, in the original and in the ported text.
 pub(crate) struct Places<'a> {
     rope: &'a Rope<'a>,
     original: LineStarts,
@@ -67,7 +67,7 @@ impl<'a> Places<'a> {
         Self { rope, original: LineStarts::new(rope.original), text, ported: LineStarts::new(text), definitions }
     }
 
-    /// A remark on a byte of the original, beside what became of it.
+    /// A message about a byte of the original, and its counterpart in the port.
     pub(crate) fn of_original(&self, at: usize, remark: Remark) -> Diagnostic {
         Diagnostic { original: span(self.rope.original, &self.original, &(at..at)), ..self.diagnostic(remark) }
     }
@@ -91,11 +91,11 @@ impl<'a> Places<'a> {
     }
 }
 
-/// A file that is no text for the engine: too long, or with bytes that no source has.
+/// A file that is not text for the engine: too long, or with bytes that do not occur in source code.
 pub(crate) fn unreadable(source: &SourceFile) -> Option<Remark> {
     let text = &source.text;
     if text.len() > LARGEST {
-        // Whole numbers: printing and reading fractions brings tables of 20 KiB into the page.
+        // Integers: printing and parsing fractions would add tables of 20 KiB to the page.
         let tenths = text.len() / (MIB / 10);
         let size = format!("{}.{}", tenths / 10, tenths % 10);
         let end = text.char_indices().nth(1).map_or(text.len(), |(n, _)| n);
@@ -108,14 +108,14 @@ pub(crate) fn unreadable(source: &SourceFile) -> Option<Remark> {
     text.find('\0').map(|at| Remark::of_engine(at..at + 1, Severity::Error, file_is_binary()))
 }
 
-/// Branch style was asked for, and there is nothing to branch on.
+/// Branch style was requested, but there is nothing to branch on.
 pub(crate) fn no_modes() -> Remark {
     Remark::of_engine(0..0, Severity::Error, no_compute_modes())
 }
 
 /// Why a text is not Python 3, if so.
 pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
-    // Only a text with these words can be Python 2; asking the tree costs a walk.
+    // Only a text with these words can be Python 2; searching the tree costs a traversal.
     let suspicious = ["print ", "exec ", "print\t"].iter().any(|w| text.contains(w));
     if suspicious && let Some(range) = python_2(tree) {
         let line = text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
@@ -128,8 +128,8 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
         return None;
     }
     let range = tree.first_error().unwrap_or(0..0);
-    // What follows an open bracket is read as its contents, so the first error is somewhere behind it. Like CPython, one on the
-    // bracket's own line is an error of its own.
+    // Text after an open bracket is parsed as its contents, so the first error is somewhere after it. As in CPython,
+    // one on the bracket's own line is a separate error.
     let goes_on = |at: &usize| text.get(*at..range.end.min(text.len())).is_some_and(|read| read.contains('\n'));
     if let Some(at) = python::open_bracket(text).filter(goes_on) {
         let line = text[..at].matches('\n').count() + 1;
@@ -142,7 +142,7 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
     Some(Remark::of_engine(range.start..range.end.min(end).max(range.start), Severity::Error, said))
 }
 
-/// A statement that only Python 2 has. `print >> file, x` is an expression of Python 3.
+/// A statement that only exists in Python 2. `print >> file, x` is an expression in Python 3.
 fn python_2(tree: &Tree) -> Option<Range<usize>> {
     let k = kinds();
     let index = tree.index();
@@ -156,14 +156,14 @@ pub(crate) fn prints_into_a_stream(index: &Index<'_>, statement: Id) -> bool {
     index.children(statement).next().is_some_and(|first| index.kind(first) == kinds().chevron)
 }
 
-/// Where a line ends in CR alone, as the first of the two lines of `\r\r\n` does. Python begins a new line there; the parser reads
-/// on, into the next line of a comment too.
+/// Where a line ends with only CR, as the first of the two lines of `\r\r\n` does. Python begins a new line there; the
+/// parser continues, even into the next line of a comment.
 fn lone_return(text: &str, tree: &Tree) -> Option<usize> {
     let ends = |at: &usize| !text[at + 1..].starts_with('\n');
     let mut lone = text.match_indices('\r').map(|(at, _)| at).filter(ends).peekable();
     lone.peek()?;
     let index = tree.index();
-    // In a string it is a character like others.
+    // In a string it is an ordinary character.
     lone.find(|at| {
         let place = index.innermost(&(*at..at + 1));
         !place
@@ -173,11 +173,11 @@ fn lone_return(text: &str, tree: &Tree) -> Option<usize> {
     })
 }
 
-/// How often each comment stands in a file.
+/// The number of occurrences of each comment in a file.
 pub(crate) fn comments(index: &Index<'_>) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for id in index.of_kind(kinds().comment) {
-        // Many lines of comments are one to the tree.
+        // The tree has many lines of comments as one.
         for line in index.text_of(*id).lines().map(str::trim).filter(|line| !line.is_empty()) {
             *counts.entry(line.to_owned()).or_default() += 1;
         }

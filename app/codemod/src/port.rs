@@ -34,28 +34,29 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
 
-/// Rounds after which a port that still changes is given up.
+/// Rounds after which a port that still changes is aborted.
 const MOST_ROUNDS: usize = 10;
 
-/// How often a file is begun again without what would make it no program.
+/// How often a file is restarted without the edits that would make it invalid.
 const MOST_RESTARTS: usize = 20;
 
 /// Ports files to a target. Pure: the same files, recipes and options always give the same bytes. A file that can't be
-/// ported comes back as it was, with a diagnostic; a target that has no recipes gives every file back so.
+/// ported is returned unchanged, with a diagnostic; for a target without recipes, this applies to every file.
 #[must_use]
 pub fn port(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> Ported {
     port_with_views(files, recipes, options, &Trees::default()).0
 }
 
-/// What was read of the Python files of a port: those that do not parse are missing.
+/// The views of the Python files of a port, without those that do not parse.
 pub struct Views<'t> {
-    /// The files as they were given.
+    /// The original files.
     pub before: Vec<Rc<FileView<'t>>>,
-    /// What became of them; the same view where nothing changed.
+    /// The ported files; the same view if nothing changed.
     pub after: Vec<Rc<FileView<'t>>>,
 }
 
-/// [`port`], with what it read, so that who asks more of the same files need not read them again.
+/// [`port`], with the views that it used, so that callers with further queries about the files need not parse them
+/// again.
 #[must_use]
 pub fn port_with_views<'t>(
     files: &'t [SourceFile],
@@ -69,18 +70,18 @@ pub fn port_with_views<'t>(
     (ported, Views { before: before.into_iter().flatten().collect(), after: after.into_iter().flatten().collect() })
 }
 
-/// What happened inside a port, for the checks of guides.
+/// Facts about a port, for the checks of guides.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    /// Recipe and line of every rule that found something to do or to say.
+    /// Recipe and line of every rule that changed or reported something.
     pub(crate) fired: BTreeSet<(String, usize)>,
-    /// Recipes that wanted to change the same text, neither inside the other.
+    /// Recipes with overlapping edits, neither inside the other.
     pub(crate) clashes: Vec<String>,
     /// Blocks of Python that were written, by their names.
     pub(crate) blocks: Vec<(String, String)>,
 }
 
-/// [`port`], and what happened inside.
+/// [`port`], with these facts.
 pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> (Ported, Trace) {
     let trees = Trees::default();
     let mut states: Vec<State<'_>> = files.iter().map(|file| State::open(file, &trees)).collect();
@@ -112,7 +113,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         barred: RefCell::default(),
     };
     let (mut rounds, mut begun) = (0, false);
-    // How often each file was begun again.
+    // How often each file was restarted.
     let mut restarts = vec![0; states.len()];
     loop {
         rounds += 1;
@@ -130,7 +131,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             continue;
         }
         let mut facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
-        // What the project itself says: a device that the port names is none of its own.
+        // Facts from the original project: a device that the port names is not one of its own.
         facts.names_device = *plan.names_device.get_or_insert(facts.names_device);
         let unused = || Unused::collect(&views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>(), &facts.places);
         facts.unused = Rc::clone(plan.unused.get_or_insert_with(|| Rc::new(unused())));

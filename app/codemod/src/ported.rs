@@ -1,35 +1,35 @@
-//! What a port is: plain data that the command prints, the page shows and the tests compare.
+//! The result of a port: plain data that the command prints, the page shows and the tests compare.
 
 pub use python::SourceFile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How the port keeps or drops the code for other devices.
+/// How the port treats the code for other devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Style {
-    /// `branch` when the project has an enum or chain of compute modes, else `in-place`.
+    /// `branch` if the project has an enum or chain of compute modes, otherwise `in-place`.
     #[default]
     Auto,
-    /// The file becomes target code.
+    /// The file becomes code for the target.
     InPlace,
-    /// Every other compute mode stays as it was; the target's code runs under a guard.
+    /// Every other compute mode is unchanged; the target's code is under a guard.
     Branch,
 }
 
-/// Whether an edit may be applied without a person looking at it.
+/// Whether an edit may be applied without review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Applicability {
     /// Keeps the meaning of the program on every device.
     Safe,
-    /// May change behaviour: applied only when asked for.
+    /// May change behaviour: applied only on request.
     Unsafe,
     /// Never applied: shown with its remedy.
     DisplayOnly,
 }
 
-/// What the user chose.
+/// The user's choices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
@@ -37,16 +37,16 @@ pub struct Options {
     pub target: String,
     /// Port style.
     pub style: Style,
-    /// SDK version the port is for; `None` means the newest the target's guide knows.
+    /// SDK version to port for; `None` means the newest that the target's guide covers.
     pub sdk: Option<String>,
     /// Apply unsafe edits as well.
     #[serde(rename = "unsafe")]
     pub allow_unsafe: bool,
     /// Values of the recipes' named options.
     pub options: BTreeMap<String, String>,
-    /// Recipes that the user turned off, by id.
+    /// Recipes that the user disabled, by id.
     pub rejected_recipes: Vec<String>,
-    /// Single edits that the user turned off, by [`Edit::id`]; with `path:` before it in that file alone.
+    /// Single edits that the user disabled, by [`Edit::id`]; with `path:` before it only in that file.
     pub rejected_edits: Vec<String>,
 }
 
@@ -59,24 +59,24 @@ pub struct Ported {
     pub sdk: String,
     /// The style that was used, never `auto`.
     pub style: Style,
-    /// Named options as they were applied, defaults filled in.
+    /// Named options as they were applied, including defaults.
     pub options: BTreeMap<String, String>,
-    /// One entry a file, in the order given.
+    /// One entry per file, in the original order.
     pub files: Vec<PortedFile>,
-    /// What was checked of this port.
+    /// The checks of this port.
     pub certificate: Certificate,
 }
 
 /// One file after the port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortedFile {
-    /// Path as given.
+    /// Path as passed.
     pub path: String,
     /// Whether the text differs from the original.
     pub changed: bool,
-    /// The ported text; the original where nothing was (or could be) done.
+    /// The ported text; the original if nothing was (or could be) done.
     pub text: String,
-    /// Edits that lead from the original to [`PortedFile::text`], sorted, not overlapping.
+    /// Edits that transform the original into [`PortedFile::text`], sorted, not overlapping.
     pub edits: Vec<Edit>,
     /// Messages about this file.
     pub diagnostics: Vec<Diagnostic>,
@@ -87,7 +87,7 @@ pub struct PortedFile {
 pub struct Edit {
     /// Stable name of the edit for [`Options::rejected_edits`]: `recipe@offset` in the original file's bytes.
     pub id: String,
-    /// Id of the recipe that asked for it: `guide#section`, e.g. `hpu#model-to-device`.
+    /// Id of its recipe: `guide#section`, e.g. `hpu#model-to-device`.
     pub recipe: String,
     /// Whether it is safe.
     pub applicability: Applicability,
@@ -95,7 +95,7 @@ pub struct Edit {
     pub start: usize,
     /// One past the last byte replaced.
     pub end: usize,
-    /// What stands there instead.
+    /// The replacement.
     pub text: String,
 }
 
@@ -105,9 +105,9 @@ pub struct Edit {
 pub enum Severity {
     /// The file could not be ported.
     Error,
-    /// A person is needed before the port runs right.
+    /// Manual work is needed before the port runs correctly.
     Warning,
-    /// Worth knowing; the port runs without.
+    /// Useful to know; the port runs without any action.
     Info,
     /// A possible improvement, for instance an unsafe fix that was not applied.
     Hint,
@@ -131,24 +131,25 @@ impl Span {
     pub const START: Self = Self { line: 1, column: 1, end_line: 1, end_column: 1 };
 }
 
-/// A message at a place.
+/// A message at a location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// The place in the original. What only the port has is at the code it was put beside or in place of.
+    /// The location in the original. For code that only the port has, it is that of the code next to it or replaced by
+    /// it.
     pub original: Span,
-    /// The place in the ported text.
+    /// The location in the ported text.
     pub ported: Span,
     /// Severity.
     pub severity: Severity,
     /// Recipe whose guide section is the help for this message; `engine#…` for the engine's own.
     pub recipe: String,
-    /// What is the matter and what to do.
+    /// What is wrong and what to do.
     pub message: String,
-    /// It keeps the training step from being ported.
+    /// It prevents the training step from being ported.
     pub stops_step: bool,
 }
 
-/// What was checked of a port, replayable from the hashes.
+/// The checks of a port, reproducible from the hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Version of the engine.
@@ -161,15 +162,17 @@ pub struct Certificate {
     pub parses: bool,
     /// A second port of the output changes nothing.
     pub idempotent: bool,
-    /// Bytes outside the edits are the original's.
+    /// Bytes outside the edits are unchanged.
     pub untouched_bytes_equal: bool,
-    /// Every comment of the original is in the output, but for those that went with what they speak of.
+    /// Every comment of the original is in the output, except those that were removed with the code that they refer to.
     pub comments_kept: bool,
-    /// Comments that went with the statements below or in front of them, as `path:line text`, the line in the original.
+    /// Comments that were removed with the statements below or before them, as `path:line text`, the line in the
+    /// original.
     pub comments_removed: Vec<String>,
     /// Rounds until nothing changed any more.
     pub rounds: usize,
-    /// What is left of the source vendor, as `path:line:column text`, the place in the original; empty means nothing was found.
+    /// Remaining code of the source vendor, as `path:line:column text`, the location in the original; empty means
+    /// nothing was found.
     pub residue: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What only the source vendor's machine reaches: code under a test that asks for its card.
+//! Code that is only reached on the source vendor's machine: under a test for its card.
 
 use crate::condition::is_cuda_device;
 use python::names::{called_name, dotted};
@@ -6,7 +6,7 @@ use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
-/// The test that a place is reached behind only where there is CUDA, so that nothing of it runs on the target.
+/// The test after which a place is reached only with CUDA, so that it does not run on the target.
 pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     let k = kinds();
     let index = &view.index;
@@ -21,7 +21,7 @@ pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     tests.find(|test| means_cuda(view, *test, 3))
 }
 
-/// Whether a question for CUDA needs nothing: "no" chooses what runs without it. Where it ends the program, it does.
+/// Whether a test for CUDA needs no change: "no" selects code that runs without it. If that ends the program, it does.
 pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -44,7 +44,7 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
     if index.kind(statement) == k.if_statement {
         return index.otherwise(statement).is_none_or(|otherwise| !ends(otherwise));
     }
-    // A name that holds the answer: nobody may ask for the opposite of it.
+    // A name with the result: it must not be used negated.
     let assignment = index.ancestors(question).find(|a| index.kind(*a) == k.assignment);
     let Some(name) = assignment.and_then(|a| index.target(a)).filter(|t| dotted(index, *t).is_some()) else {
         return false;
@@ -58,7 +58,7 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
     !refused && !asserted && !ended
 }
 
-/// Whether an expression is true only where there is CUDA.
+/// Whether an expression is true only with CUDA.
 fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -103,7 +103,7 @@ pub(crate) fn harmless_comparison(view: &FileView<'_>, string: Id) -> Option<Id>
     (means_cuda(view, comparison, 1) && may_be_no(view, comparison)).then_some(comparison)
 }
 
-/// What stands between the two operands.
+/// The text between the two operands.
 fn operator<'t>(view: &FileView<'t>, node: Id) -> &'t str {
     let index = &view.index;
     let parts: Vec<Id> = index.parts(node).collect();
@@ -132,7 +132,7 @@ fn is_cuda_among(view: &FileView<'_>, comparison: Id) -> bool {
     }
 }
 
-/// Whether all that a name or an attribute is given in this file is true only where there is CUDA.
+/// Whether all values of a name or an attribute in this file are true only with CUDA.
 fn holds_the_answer(view: &FileView<'_>, name: Id, depth: u8) -> bool {
     let k = kinds();
     let index = &view.index;

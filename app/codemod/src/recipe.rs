@@ -15,14 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use training::TargetFacts;
 
-/// The made-up target of the page that teaches recipes: checked like the others, offered to nobody.
+/// The made-up target of the tutorial page: checked like the others, but not offered.
 const LESSON: &str = "tutorial";
 
 /// All recipes of all targets.
 #[derive(Clone)]
 pub struct RecipeSet {
     pub(crate) targets: BTreeMap<String, Target>,
-    /// What is defined for all targets.
+    /// Definitions for all targets.
     pub(crate) shared: Arc<Definitions>,
     hash: String,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Target {
     pub(crate) extends: Option<String>,
     pub(crate) title: String,
     pub(crate) sdks: Vec<String>,
-    /// Those of a target that extends another are the other's.
+    /// Those of a target that extends another belong to the other.
     pub(crate) recipes: Vec<Arc<Recipe>>,
     pub(crate) facts: TargetFacts,
     /// With those of the target it extends, and those of all targets.
@@ -57,7 +57,7 @@ pub(crate) struct CompiledRule {
     pub(crate) manual: bool,
     pub(crate) shared: bool,
     pub(crate) stops_step: bool,
-    /// It is over the parts of the training step.
+    /// It refers to the parts of the training step.
     pub(crate) of_step: bool,
     /// The message that it reports.
     pub(crate) says: Option<String>,
@@ -75,7 +75,7 @@ pub(crate) enum Body {
     Handler(&'static Handler),
 }
 
-/// A recipe as lists and the page show it.
+/// A recipe for lists and the page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecipeInfo {
     /// `hpu#model-to-device`.
@@ -86,29 +86,29 @@ pub struct RecipeInfo {
     pub title: String,
     /// First paragraph of its section.
     pub reason: String,
-    /// SDK versions of the target that at least one of its rules is for.
+    /// SDK versions of the target for which it has at least one rule.
     pub sdks: Vec<String>,
-    /// What its section says it holds for, in words.
+    /// The versions of its section, as text.
     pub holds_for: String,
-    /// What its section is drawn from.
+    /// The source of its section.
     pub source: String,
-    /// The links in that.
+    /// The links in the source.
     pub citations: Vec<Citation>,
     /// Whether it only reports.
     pub manual: bool,
     /// Whether all its edits are unsafe.
     #[serde(rename = "unsafe")]
     pub is_unsafe: bool,
-    /// Whether one of its rules keeps a training step from being ported.
+    /// Whether one of its rules prevents a training step from being ported.
     pub stops_step: bool,
 }
 
-/// A target as the page offers it.
+/// A target for the page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetInfo {
     /// `hpu`.
     pub id: String,
-    /// What people call it.
+    /// Its usual name.
     pub name: String,
     /// Title of its guide.
     pub title: String,
@@ -118,22 +118,22 @@ pub struct TargetInfo {
     pub options: Vec<TargetOption>,
 }
 
-/// A choice of the user's that recipes ask for.
+/// A user's choice that recipes use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetOption {
     /// `zero`, as in `--option zero=3`.
     pub name: String,
-    /// What a form calls it.
+    /// Its label in a form.
     pub label: String,
-    /// What it may be.
+    /// Its allowed values.
     pub kind: OptionKind,
-    /// Its value for each of the target's SDK versions when nobody chose, in the order of [`TargetInfo::sdks`].
+    /// Its default for each of the target's SDK versions, in the order of [`TargetInfo::sdks`].
     pub defaults: Vec<String>,
 }
 
 impl TargetInfo {
-    /// Whether the guides speak of an SDK version: it is one of theirs, a correction of one (`1.23.1` of `1.23`), or was
-    /// published between two of them.
+    /// Whether the guides cover an SDK version: it is one of theirs, a patch release of one (`1.23.1` of `1.23`), or
+    /// was published between two of them.
     #[must_use]
     pub fn knows(&self, sdk: &str) -> bool {
         let (Some(oldest), Some(newest)) = (self.sdks.first(), self.sdks.last()) else { return false };
@@ -141,7 +141,7 @@ impl TargetInfo {
         is_version(sdk) && compare(sdk, oldest).is_ge() && (compare(sdk, newest).is_le() || corrects)
     }
 
-    /// The value of an option for an SDK version when nobody chose; `None` is the newest.
+    /// The default of an option for an SDK version; `None` is the newest.
     #[must_use]
     pub fn default_of(&self, option: &TargetOption, sdk: Option<&str>) -> String {
         let at = sdk.and_then(|sdk| self.sdks.iter().position(|s| s == sdk)).unwrap_or(self.sdks.len().max(1) - 1);
@@ -150,25 +150,25 @@ impl TargetInfo {
 }
 
 impl RecipeSet {
-    /// What a target's guides say of it; nothing for a target without recipes.
+    /// The facts in a target's guides; empty for a target without recipes.
     #[must_use]
     pub fn target_facts(&self, target: &str) -> TargetFacts {
         self.targets.get(target).map(|target| target.facts.clone()).unwrap_or_default()
     }
 
-    /// What the guides of a target define by name; of a target without guides what all share.
+    /// The named definitions of a target's guides; for a target without guides the shared ones.
     pub(crate) fn definitions(&self, target: &str) -> &Definitions {
         self.targets.get(target).map_or(&self.shared, |target| &target.definitions)
     }
 
-    /// Compiles the recipes of guides; all faults are returned together.
+    /// Compiles the recipes of guides; all errors are returned together.
     ///
-    /// What all targets share (`guides/engine.md`) comes with the engine where none of these guides brings it.
+    /// The shared definitions (`guides/engine.md`) are those of the engine if none of these guides has them.
     pub fn compile(guides: &[Guide]) -> Result<Self, Vec<RecipeError>> {
         compile::compile(guides)
     }
 
-    /// The recipes that are built in.
+    /// The built-in recipes.
     ///
     /// # Panics
     /// Never for a released build: the build and the tests compile the same guides.
@@ -202,13 +202,13 @@ impl RecipeSet {
             .collect()
     }
 
-    /// The target whose recipes come before a target's own.
+    /// The target whose recipes are applied before a target's own.
     #[must_use]
     pub fn extends(&self, target: &str) -> Option<&str> {
         self.targets.get(target)?.extends.as_deref()
     }
 
-    /// Whether recipes of a target write its training step anew.
+    /// Whether recipes of a target rewrite its training step.
     pub(crate) fn ports_steps(&self, target: &str) -> bool {
         self.targets.get(target).is_some_and(|target| target.recipes.iter().any(|recipe| recipe.ports_step()))
     }
@@ -237,7 +237,7 @@ impl RecipeSet {
             .collect()
     }
 
-    /// A list of names that a target's guides define (a `names` fence), as far as it is there.
+    /// A list of names that a target's guides define (a `names` fence), empty if there is none.
     #[must_use]
     pub fn names(&self, target: &str, list: &str) -> &[ListedName] {
         self.targets.get(target).map_or(&[], |target| target.definitions.names(list))
@@ -261,7 +261,7 @@ impl RecipeSet {
 }
 
 impl Recipe {
-    /// Whether a verb of it ports the training step; patches over the step in its section are the verb's.
+    /// Whether a verb of it ports the training step; patches over the step in its section belong to the verb.
     pub(crate) fn ports_step(&self) -> bool {
         self.rules.iter().any(|rule| matches!(&rule.body, Body::Handler(handler) if handler.ports_step))
     }
@@ -278,7 +278,7 @@ impl Target {
     }
 }
 
-/// The guides that are built in; their examples are not part of a download.
+/// The built-in guides; their examples are not part of a download.
 ///
 /// # Panics
 /// Never: the build script writes the bytes with the same types, or fails.

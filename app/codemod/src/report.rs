@@ -1,4 +1,4 @@
-//! The JSON report of a port: what `--format json` prints and the page lets people download. Its schema is
+//! The JSON report of a port: printed by `--format json` and downloaded from the page. Its schema is
 //! `schema/ported.schema.json`.
 
 use crate::{
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use training::Quantity;
 
-/// A [`Ported`] without the texts: whoever has the files makes them from the edits.
+/// A [`Ported`] without the texts, which can be reconstructed from the files and the edits.
 #[derive(Serialize)]
 struct Report<'a> {
     target: &'a str,
@@ -23,12 +23,12 @@ struct Report<'a> {
     certificate: &'a Certificate,
 }
 
-/// What is typed to have the original and the port run and compared.
+/// The commands that run and compare the original and the port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TwinCommands {
-    /// The command `portolan`, in the project's folder; none where its words can't make this port.
+    /// The command `portolan`, in the project's folder; none if its options can't reproduce this port.
     pub portolan: Option<String>,
-    /// The rehearsal kit's, where it lies beside the folders `original` and `port` and this report.
+    /// The rehearsal kit's, if it is next to the folders `original` and `port` and this report.
     pub kit: String,
 }
 
@@ -58,7 +58,7 @@ impl<'a> From<&'a Diagnostic> for DiagnosticReport<'a> {
     }
 }
 
-/// What stands behind the edits and messages that name a recipe.
+/// Details for the edits and messages that name a recipe.
 #[derive(Serialize)]
 struct RecipeReport<'a> {
     title: &'a str,
@@ -111,8 +111,8 @@ impl<'a> From<&'a Ledger> for LedgerReport<'a> {
     }
 }
 
-/// The report as indented JSON with a line end behind it: of a port, the recipes it was made with, its ledgers,
-/// and the commands of its twin run, where a file of it is a program.
+/// The report as indented JSON with a final newline: of a port, its recipes, its ledgers, and the commands of its twin
+/// run, if one of its files is a program.
 #[must_use]
 pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger], twin: Option<&TwinCommands>) -> String {
     let Ported { target, sdk, style, options, files, certificate } = ported;
@@ -142,8 +142,8 @@ pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger], twi
 }
 
 impl Options {
-    /// The words with which `portolan` makes the same port again, but for the target. None where single edits were turned
-    /// off: the command has no word for that.
+    /// The options with which `portolan` reproduces the port, except for the target. None if single edits were
+    /// disabled: the command has no option for that.
     #[must_use]
     pub fn words(&self) -> Option<Vec<String>> {
         let Options { target: _, style, sdk, allow_unsafe, options, rejected_recipes, rejected_edits } = self;

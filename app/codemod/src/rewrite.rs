@@ -1,4 +1,4 @@
-//! From a match to a fix: the rule's right-hand side, filled in and laid over the user's text.
+//! From a match to a fix: the rule's right-hand side, filled in and merged with the user's text.
 
 mod expression;
 mod filler;

@@ -1,11 +1,11 @@
-//! The text while it is being ported: pieces of the original and pieces that recipes wrote, so that every byte of the
-//! result knows where it comes from, over any number of rounds.
+//! The text during a port: pieces of the original and pieces written by recipes, so that the origin of every byte of
+//! the result is known, over any number of rounds.
 
 use crate::ported::{Applicability, Edit};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Who wrote a piece.
+/// The author of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Provenance {
     /// Recipe id.
@@ -61,11 +61,11 @@ fn take_until(rest: &mut VecDeque<Piece>, at: &mut usize, end: usize, mut sink: 
     }
 }
 
-/// Where a byte of the current text comes from.
+/// The origin of a byte of the current text.
 enum Source {
     /// The same byte of the original.
     Same(usize),
-    /// It is new; this is where it was put.
+    /// It is new; this is where it was inserted.
     Near(usize),
 }
 
@@ -84,11 +84,11 @@ pub(crate) struct Replacement {
     pub(crate) by: Provenance,
 }
 
-/// What became of a part of the original.
+/// The fate of a part of the original.
 pub(crate) struct Fate<'r> {
-    /// Who took it away.
+    /// The author of the removal.
     pub(crate) by: &'r Provenance,
-    /// Whether something stands in its place.
+    /// Whether it was replaced.
     pub(crate) written: bool,
 }
 
@@ -106,12 +106,12 @@ impl<'a> Rope<'a> {
         Self { original, pieces: vec![Piece::Kept(0..original.len())], ends: vec![original.len()] }
     }
 
-    /// The piece that has a byte of the current text; behind all where there is no such byte.
+    /// The piece that contains a byte of the current text; the number of pieces if there is no such byte.
     fn piece(&self, offset: usize) -> usize {
         self.ends.partition_point(|end| *end <= offset)
     }
 
-    /// The end in the original of what was kept in front of a piece, and the end of that in the current text.
+    /// The end in the original of the last kept text before a piece, and its end in the current text.
     fn kept_before(&self, piece: usize) -> (usize, usize) {
         let kept = (0..piece).rev().find_map(|n| match &self.pieces[n] {
             Piece::Kept(range) => Some((range.end, self.ends[n])),
@@ -151,7 +151,7 @@ impl<'a> Rope<'a> {
         self.pieces = out;
     }
 
-    /// The byte of the original that a byte of the current text stands for or comes after.
+    /// The byte of the original to which a byte of the current text corresponds or after which it comes.
     pub(crate) fn origin(&self, offset: usize) -> usize {
         let at = self.piece(offset);
         match self.pieces.get(at) {
@@ -160,7 +160,8 @@ impl<'a> Rope<'a> {
         }
     }
 
-    /// The bytes of the original that a range of the current `text` stands for; empty where only the current text has it.
+    /// The bytes of the original to which a range of the current `text` corresponds; empty if it is only in the current
+    /// text.
     pub(crate) fn original_of(&self, text: &str, range: &Range<usize>) -> Range<usize> {
         match self.source(text, range.start) {
             Source::Same(start) if range.is_empty() => start..start,
@@ -189,7 +190,7 @@ impl<'a> Rope<'a> {
         self.rewritten(text, offset, &(start..end), &(last..next))
     }
 
-    /// A byte of `written`, which stands in place of `replaced`: where a line of the old code says the same, that is the place.
+    /// A byte of `written`, which replaces `replaced`: if a line of the old code has the same text, that is the place.
     fn rewritten(&self, text: &str, offset: usize, written: &Range<usize>, replaced: &Range<usize>) -> Source {
         let line = line_around(text, offset);
         let words = text[line.clone()].trim();
@@ -217,7 +218,7 @@ impl<'a> Rope<'a> {
         }
     }
 
-    /// Where a byte of the original is in the current text; none where it is gone.
+    /// Where a byte of the original is in the current text; none if it was removed.
     pub(crate) fn place(&self, original: usize) -> Option<usize> {
         self.pieces.iter().zip(&self.ends).find_map(|(piece, end)| match piece {
             Piece::Kept(range) if range.contains(&original) => Some(end - (range.end - original)),
@@ -225,7 +226,7 @@ impl<'a> Rope<'a> {
         })
     }
 
-    /// What became of a range of the original of which only white space is left; none where more of it is.
+    /// The fate of a range of the original of which only white space is left; none if more of it is left.
     pub(crate) fn fate(&self, gone: &Range<usize>) -> Option<Fate<'_>> {
         let (mut by, mut written) = (None, false);
         for piece in &self.pieces {
@@ -251,12 +252,12 @@ impl<'a> Rope<'a> {
         by.map(|by| Fate { by, written })
     }
 
-    /// Who wrote the byte at an offset of the current text; none for the original's.
+    /// The author of the byte at an offset of the current text; none for the original's.
     pub(crate) fn author(&self, offset: usize) -> Option<&Provenance> {
         self.pieces.get(self.piece(offset))?.by()
     }
 
-    /// Everybody who wrote or deleted something in a range of the current text.
+    /// All authors of text written or deleted in a range of the current text.
     pub(crate) fn authors(&self, range: &Range<usize>) -> Vec<Provenance> {
         let mut out: Vec<Provenance> = Vec::new();
         let mut at = 0;
@@ -275,7 +276,7 @@ impl<'a> Rope<'a> {
         out
     }
 
-    /// The edits that lead from the original to the current text, sorted and not overlapping.
+    /// The edits that transform the original into the current text, sorted and not overlapping.
     pub(crate) fn edits(&self) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
         let mut done = 0;
@@ -288,7 +289,7 @@ impl<'a> Rope<'a> {
                     _ => runs.push((text.to_owned(), by)),
                 }
             }
-            // A deletion that a later recipe wrote over leaves an empty run beside the real one.
+            // A deletion that a later recipe wrote over leaves an empty run next to the real one.
             if runs.iter().any(|(t, _)| !t.is_empty()) && runs.len() > 1 {
                 runs.retain(|(t, _)| !t.is_empty());
             }
@@ -377,7 +378,7 @@ mod tests {
         check("abcdef", &[&[(2..2, "12"), (4..4, "34")], &[(1..8, "")]], "aef");
     }
 
-    /// Where `word` of the text after one replacement of `old` by `new` stands in the original, as the text there.
+    /// Where `word` of the text after one replacement of `old` by `new` is in the original, as the text there.
     fn check_original(original: &str, old: &str, new: &str, word: &str, line: usize, there: &str) {
         let start = original.find(old).unwrap();
         let mut rope = Rope::new(original);
@@ -392,12 +393,12 @@ mod tests {
     #[test]
     fn places_of_the_current_text_in_the_original() {
         check_original("a\nb\nc é\n", "a\n", "a\nx\ny\n", "c é", 3, "c é");
-        // New text beside or in place of old.
+        // New text next to old text, or in place of it.
         check_original("a\nb\nc\n", "b", "b\nnew", "new", 2, "");
         check_original("a\n  old(1)\nc\n", "  old(1)\n", "  new(1)\n  new(2)\n", "new(2)", 2, "");
-        // Lines that only moved, by their turn.
+        // Lines that were only moved, in order.
         check_original("a\nif x:\n  f(1)\n  é; g(2)\n", "  f(1)\n  é; g(2)\n", "f(1)\né; g(2)\n", "g(2)", 4, "g(2)");
-        // A last character of more than one byte, in a line that moved.
+        // A multi-byte last character, in a line that was moved.
         check_original("if x:\n  f(η)\n", "if x:\n  f(η)\n", "f(η)\n", "f(η", 2, "f(η");
         check_original("f()\nx\nf()\n", "f()\nx\nf()", "  f()\n  y\n  f()  ", "f()  ", 3, "f()");
         check_original("", "", "new\n", "new", 1, "");

@@ -1,4 +1,4 @@
-//! What is settled before a port begins: the SDK version and the value of every option, given or by default.
+//! The settings of a port: the SDK version and the value of every option, set or by default.
 
 use crate::definitions::{Definitions, Values};
 use crate::ported::{Options, SourceFile};
@@ -10,7 +10,7 @@ use training::requirements::{Pin, pins};
 pub(crate) struct Settings<'a> {
     pub(crate) sdk: String,
     pub(crate) target: &'a TargetFacts,
-    /// What the target's guides define by name.
+    /// The named definitions of the target's guides.
     pub(crate) definitions: &'a Definitions,
     /// Every option's value.
     pub(crate) values: BTreeMap<String, String>,
@@ -21,7 +21,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// `of` says what the target's guides do: facts, SDK versions and definitions.
+    /// `of` are the facts, SDK versions and definitions of the target's guides.
     pub(crate) fn new<'f>(
         of: (&'a TargetFacts, &[String], &'a Definitions),
         options: &Options,
@@ -48,7 +48,7 @@ impl<'a> Settings<'a> {
         self.target.variables.get(name)?.value_for(meaning, &self.sdk).map(|value| value.value.as_str())
     }
 
-    /// What every block may ask for: `option.NAME`, as text and as whether it is on, and `variable.NAME.MEANING`.
+    /// Values for every block: `option.NAME`, as text and as whether it is on, and `variable.NAME.MEANING`.
     pub(crate) fn facts(&self) -> Values {
         let mut facts = Values::default();
         for (name, value) in &self.values {
@@ -66,7 +66,7 @@ impl<'a> Settings<'a> {
         facts
     }
 
-    /// A text of a field with the options' values in it; for a `bool`, `on` and `off` are Python's.
+    /// A text of a field with the options' values in it; for a `bool`, `on` and `off` become Python's.
     pub(crate) fn filled(&self, template: &str, annotation: &str) -> String {
         let mut out = template.to_owned();
         for (name, value) in self.values.iter() {
@@ -80,8 +80,8 @@ impl<'a> Settings<'a> {
         out
     }
 
-    /// A field's expression where the mode is read by `mode`: beside it, or the fallback where the project has no such
-    /// field and no place for it.
+    /// A field's expression if the mode is read by `mode`: next to it, or the fallback if the project has no such field
+    /// and no place for it.
     pub(crate) fn field(
         &self,
         name: &str,
@@ -99,7 +99,8 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// The target's fields that the project has, or gets because it has a place for them: asked often, so found out once a round.
+/// The target's fields that the project has, or gets because it has a place for them: determined once per round, since
+/// it is queried often.
 pub(crate) fn fields_in_project<'v, 't: 'v>(
     settings: &Settings<'_>,
     views: impl Iterator<Item = &'v training::FileView<'t>> + Clone,

@@ -1,22 +1,23 @@
 //! `diff rule step`: `{{step.update}}` and the like in a rule are the parts of a training step.
 //!
-//! On a line to match, a part is a metavariable whose candidates are the nodes of that part in the steps that can be followed.
-//! On a `+` line it is the text of the part that the rule matched, or one of the facts of the step around the match.
+//! On a line to match, a part is a metavariable whose candidates are the nodes of that part in the steps that can be
+//! followed. On a `+` line it is the text of the part that the rule matched, or one of the facts about the step around
+//! the match.
 
 use python::tree::Id;
 use training::roles::Role;
 use training::step::{TrainingStep, model_calls, schedules};
 use training::{FileInProject, FileView, Obstacle, ProjectFacts};
 
-/// What a verb that ports the step found of its parts, for the patches in its section.
+/// The parts of the step as a verb found them, for the patches in its section.
 pub(crate) trait StepParts {
     /// The nodes of a part.
     fn nodes(&self, part: Part) -> Vec<Id>;
 
-    /// What a `+` line asks for beside a matched node: `step.model`.
+    /// Facts for a `+` line in addition to a matched node: `step.model`.
     fn fact(&self, node: Id, name: &str) -> Option<String>;
 
-    /// Whether the model gives its loss first, and nothing happens to the optimizer between its call and the update.
+    /// Whether the model returns its loss first, and nothing happens to the optimizer between its call and the update.
     fn gives_loss_first(&self) -> bool;
 }
 
@@ -37,24 +38,24 @@ pub(crate) enum Part {
     Clip,
     /// The steps of schedulers.
     Schedule,
-    /// Calls of the model beside the step's own.
+    /// Calls of the model other than the step's own.
     Evaluate,
-    /// The loss that the model gives, as the statement that takes it.
+    /// The loss that the model returns, as the statement that receives it.
     Given,
-    /// A loss with a gradient scaler around it.
+    /// A loss wrapped in a gradient scaler.
     Scaled,
     /// A gradient scaler's bookkeeping.
     Scaler,
-    /// Statements that take the weights, or put others in their place.
+    /// Statements that read the weights, or replace them.
     Save,
-    /// The statement that makes the optimizer.
+    /// The statement that creates the optimizer.
     Optimizer,
-    /// The statement before which the program has not read its command line.
+    /// The statement before which the program has not parsed its command line.
     Start,
 }
 
 impl Part {
-    /// Whether only a verb that ports the step finds it.
+    /// Whether it is only found by a verb that ports the step.
     pub(crate) fn is_of_verbs(self) -> bool {
         use Part::{Evaluate, Given, Optimizer, Save, Scaled, Scaler, Start};
         matches!(self, Evaluate | Given | Scaled | Scaler | Save | Optimizer | Start)
@@ -78,14 +79,14 @@ const PARTS: [(&str, Part); 14] = [
     ("start", Part::Start),
 ];
 
-/// What a `+` line may ask for although nothing matched it: the model, what it is called with, the optimizer and the loss, as the
-/// program writes them.
+/// Facts that a `+` line may use although nothing matched them: the model, its arguments, the optimizer and the loss,
+/// as the program writes them.
 const FACTS: [&str; 4] = ["step.model", "step.inputs", "step.optimizer", "step.loss"];
 
-/// Metavariables with the parts that they stand for.
+/// Metavariables with their parts.
 pub(crate) type Bound = Vec<(String, Part)>;
 
-/// A patch over parts, with metavariables in their place, and the parts that these stand for.
+/// A patch over parts, with metavariables in their place, and the parts of these.
 pub(crate) fn as_metavariables(patch: &str) -> Result<(String, Bound), (usize, String)> {
     let known = || PARTS.map(|(name, _)| format!("{{{{step.{name}}}}}")).join(", ");
     let mut bound = Bound::new();
@@ -124,7 +125,7 @@ pub(crate) fn as_metavariables(patch: &str) -> Result<(String, Bound), (usize, S
     Ok((lines.join("\n") + "\n", bound))
 }
 
-/// The nodes of a part in a file, in the steps that nothing keeps from being followed.
+/// The nodes of a part in a file, in the steps that can be followed.
 pub(crate) fn nodes(view: &FileView<'_>, project: &ProjectFacts, part: Part) -> Vec<Id> {
     let file = FileInProject { view, project };
     let mut nodes: Vec<Id> = steps(view, project).flat_map(|step| of_step(file, &step, part)).collect();
@@ -133,12 +134,12 @@ pub(crate) fn nodes(view: &FileView<'_>, project: &ProjectFacts, part: Part) -> 
     nodes
 }
 
-/// The statement that is nothing but this part.
+/// The statement that consists of this part.
 pub(crate) fn statement(view: &FileView<'_>, node: Id) -> Option<Id> {
     view.statement_of(node).filter(|statement| view.index.range(*statement) == view.index.range(node))
 }
 
-/// What keeps the steps of a file from being followed.
+/// The obstacles to following the steps of a file.
 pub(crate) fn obstacles(view: &FileView<'_>, project: &ProjectFacts) -> Vec<Obstacle> {
     let file = FileInProject { view, project };
     let read = |whole: &Id| match TrainingStep::read(file, *whole) {
@@ -163,7 +164,7 @@ pub(crate) fn fact(view: &FileView<'_>, project: &ProjectFacts, node: Id, name: 
     }
 }
 
-/// What a call of the model says of the model and what it is given: `step.model`, `step.inputs`.
+/// Facts from a call of the model: `step.model`, `step.inputs`.
 pub(crate) fn of_call(view: &FileView<'_>, call: Id, name: &str) -> Option<String> {
     let index = &view.index;
     match name {

@@ -64,7 +64,7 @@ impl Template {
         })
     }
 
-    /// `$$$XS` that stand behind a keyword argument of the same call.
+    /// `$$$XS` after a keyword argument of the same call.
     pub(crate) fn behind_keywords(&self) -> Vec<&Part> {
         let mut open: Vec<bool> = Vec::new();
         let mut behind = Vec::new();
@@ -83,13 +83,13 @@ impl Template {
         behind
     }
 
-    /// Fills in; `None` when a value is missing.
+    /// Fills in; `None` if a value is missing.
     pub(crate) fn fill(&self, value: &dyn Fn(&Part) -> Option<String>) -> Option<String> {
         let mut out = String::new();
         for (n, part) in self.parts.iter().enumerate() {
             match part {
                 Part::Text(text) => {
-                    // An argument list that lost its neighbour: `f(, x)` and `f(x, )` are what is left of an empty `$$$`.
+                    // An argument list that lost an argument: `f(, x)` and `f(x, )` are the result of an empty `$$$`.
                     let after_empty = n > 0 && matches!(&self.parts[n - 1], Part::Many(_)) && ends_open(&out);
                     let text =
                         if after_empty { text.strip_prefix(',').map_or(text.as_str(), str::trim_start) } else { text };
@@ -104,7 +104,7 @@ impl Template {
                 }
                 _ => {
                     let filled = value(part)?;
-                    // What begins on a line of its own leaves no blank behind on the one above.
+                    // Text that begins on a line of its own leaves no trailing space on the one above.
                     if filled.starts_with(['\n', '\r']) {
                         out.truncate(out.trim_end_matches(' ').len());
                     }

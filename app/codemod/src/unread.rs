@@ -1,4 +1,4 @@
-//! Code that stands in strings, where no recipe finds it: cells of a notebook under a magic, as an exported notebook has them.
+//! Code in strings, where no recipe finds it: notebook cells with a magic, as in an exported notebook.
 
 use crate::definitions::Said;
 use crate::messages;
@@ -8,13 +8,13 @@ use std::ops::Range;
 use training::FileView;
 use training::words::NOTEBOOK_MAGICS;
 
-/// A string with code that was not read.
+/// A string with code that was not analysed.
 pub(crate) struct Unread {
     pub(crate) range: Range<usize>,
     pub(crate) message: Said,
 }
 
-/// All of a file, in the order of the text.
+/// All those in a file, in the order of the text.
 pub(crate) fn unread(view: &FileView<'_>) -> Vec<Unread> {
     let index = &view.index;
     let of_ipython = |call: &Id| {

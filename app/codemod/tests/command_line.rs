@@ -1,4 +1,5 @@
-//! Where a port for the RDU takes SambaFlow's part off the command line: above whatever needs it or reads the program's own.
+//! Where a port to the RDU removes SambaFlow's part from the command line: above any code that needs it or parses the
+//! program's own.
 
 use codemod::{Options, RecipeSet, Style, port};
 use python::SourceFile;
@@ -9,7 +10,7 @@ const TRAINS: &str = "\n\ndef main():\n    for image, wanted in DataLoader(event
 const GUARD: &str = "if __name__ == \"__main__\":\n    main()\n";
 const ARGUMENTS: &str = "def arguments():\n    return argparse.ArgumentParser().parse_args()\n\n\n";
 
-/// The statement above which the command line is read.
+/// The statement above which the command line is parsed.
 fn check(program: &[&str], statement: &str) {
     let text =
         format!("import argparse\n\nimport torch\nfrom torch.utils.data import DataLoader\n\n\n{}", program.concat());

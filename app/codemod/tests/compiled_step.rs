@@ -1,4 +1,4 @@
-//! What goes into a compiled step as a constant, what comes back from it, and what is told to it.
+//! Constants, outputs and settings of a compiled step.
 
 mod ported;
 
@@ -61,11 +61,11 @@ fn a_number_that_changes_comes_with_the_batch() {
         train("epoch, 3", "    model.train()\n", "epoch").replace(&format!("\n\n{epochs}    train(epoch, 3)"), "");
     check_input(&elsewhere, "epoch");
     check_ported(&train("epoch, 3", "    beta = 1 / size\n", "beta"), "self.beta * out");
-    // What a call says by name is not taken for what stands at its place.
+    // A named argument is not mistaken for the one at its position.
     let named = train("epoch=epoch", "", "size").replace("(epoch, size)", "(size=2, epoch=0)");
     check_ported(&named, "self.size * out");
 
-    // A counter of the loop's own; what each turn begins anew is none.
+    // A counter of the loop itself; a value that is reset in each iteration is not one.
     let counted =
         |start: &str, first: &str| format!("{HEAD}{start}for x, y in loader:\n{first}    n += 1\n{}", step("n", 1));
     check_input(&counted("n = 0\n", ""), "n");
@@ -95,7 +95,7 @@ fn a_member_that_changes_is_no_constant() {
     };
     let epochs = "        for epoch in range(9):\n";
     let calls = "            self.train_epoch(loader)\n";
-    // What the constructor is given may be anything.
+    // The constructor's argument may be anything.
     check_refused(&class(&format!("{epochs}            self.beta = epoch / 9\n{calls}")), "`self.beta` changes");
     check_refused(&class(&format!("{epochs}{calls}        self.beta *= 2\n")), "`self.beta` changes");
     check_ported(&class(&format!("        self.beta = 0.5\n{epochs}{calls}")), "self.beta * out");
@@ -135,7 +135,7 @@ fn state_that_goes_from_turn_to_turn_comes_back() {
         assert!(ported.contains("h, loss = training_step(x, h, y)"), "{said}{ported}");
         assert!(ported.contains("return h, poptorch.identity_loss"), "{ported}");
     }
-    // What every turn begins anew is not carried.
+    // A value that is reset in every iteration is not carried.
     let (ported, said) = to_ipu(&format!("{HEAD}for x, y in loader:\n{}", indented(&call("h = start(x)\n"))));
     assert!(ported.contains("    loss = training_step(x, h, y)"), "{said}{ported}");
 }
@@ -258,7 +258,7 @@ fn a_batch_is_an_input_whatever_it_is_called() {
         let (ported, said) = to_ipu(&format!("{HEAD}for batch in loader:\n    {name}, y = split(batch)\n{step}"));
         assert!(ported.contains(&format!("training_step({name}, y)")), "{said}{ported}");
     }
-    // What the loop gives a value at every turn is no state, also where the step replaces it.
+    // A value that the loop assigns in every iteration is not a state, even if the step replaces it.
     let step = step
         .replace("INPUT", "batch")
         .replace("    loss", "    batch = shrink(batch)\n    loss")
@@ -348,7 +348,7 @@ fn weights_are_the_host_s_again_where_it_replaces_them() {
     ] {
         check_ported(&format!("{HEAD}{loops}{reads}\n"), &format!("loss.mean()\n{reads}"));
     }
-    // Models for inference give the IPU back too, where there are any.
+    // Inference models are detached from the IPU too, if there are any.
     check_ported(
         &format!("{HEAD}{loops}model.load_state_dict(best)\n"),
         &format!("\n{fetch}model.load_state_dict(best)\n"),
@@ -395,7 +395,7 @@ fn a_comment_inside_a_statement_of_the_step_leaves_all_of_the_step() {
     }
 }
 
-/// A project: what becomes of each file, and what is said of it.
+/// A project: the result for each file, and the messages.
 fn project(files: &[(&str, &str)]) -> Vec<(String, String)> {
     let file = |&(path, text): &(&str, &str)| SourceFile { path: path.to_owned(), text: text.to_owned() };
     let options = Options { target: "ipu".to_owned(), style: Style::InPlace, ..Options::default() };
@@ -434,7 +434,7 @@ fn steps_of_one_file_get_modules_of_their_own() {
     assert!(ported.contains("class WarmUpStep(") && ported.contains("class TrainStep("), "{said}{ported}");
     assert!(ported.contains("ipu_training_step(TrainStep, optimizer, ") && !ported.contains("LeftStep"), "{ported}");
     assert!(ported.contains(third.trim_end()), "{ported}");
-    // One that is refused keeps the others: they may train the same weights.
+    // A refused step prevents the others: they may train the same weights.
     let refused = second.replace("loss.backward()", "loss.backward(error)");
     let text = format!("{HEAD}\n\n{first}{refused}{calls}");
     let (ported, said) = to_ipu(&text);
@@ -451,11 +451,11 @@ fn an_optimizer_of_another_file_keeps_its_state() {
     assert!(ported[0].0.contains("training_step(x, y)"), "{}", ported[0].1);
     let made = "    import poptorch\n    return poptorch.optim.Adam(model.parameters(), lr=1e-3)\n";
     assert!(ported[1].0.ends_with(made), "{}", ported[1].0);
-    // With a step that stays, the optimizer may be that one's.
+    // If a step remains, the optimizer may belong to that one.
     let refused = train.replace("loss.backward()", "loss.backward()\n    loss.backward()");
     let files = [("train.py", &*train), ("making.py", making), ("other.py", &*refused)];
     assert_eq!(project(&files)[1].0, making);
-    // A library makes what nobody can change.
+    // An optimizer created by a library can't be changed.
     let helper = train.replace("from making import make", "from timm.optim import make");
     let (ported, said) = to_ipu(&helper);
     assert!(
@@ -489,7 +489,7 @@ fn weights_that_the_host_changes_go_to_the_target() {
         !ported.contains("poptorch") && said.contains("7: Not ported: this changes weights before"),
         "{said}{ported}"
     );
-    // An average beside the model is the host's, and reading weights changes nothing.
+    // An average next to the model is on the host, and reading weights changes nothing.
     let average =
         "    for e, p in zip(average.parameters(), model.parameters()):\n        e.data.mul_(0.9).add_(p.data)\n";
     for harmless in [average, "    norm = sum(p.norm() for p in model.parameters())\n"] {
@@ -507,7 +507,7 @@ fn what_may_change_the_rate_is_followed() {
         let (ported, said) = told("", "", after);
         assert!(ported.ends_with(&format!("{after}    training_step.setOptimizer(optimizer)\n")), "{said}{ported}");
     }
-    // In front of the compiled step there is none at the first turn.
+    // Before the compiled step there is none in the first iteration.
     let (ported, said) = told("", "    adjust_learning_rate(optimizer, 3)\n", "");
     assert!(ported.contains("(optimizer, 3)\n    update_ipu_optimizer(optimizer)\n"), "{said}{ported}");
     let (ported, _) = told("from torch.profiler import profile\nwatch = profile()\n", "", "    watch.step()\n");
@@ -530,7 +530,7 @@ fn a_scaler_that_is_handed_the_loss_is_written_out() {
         ported.contains("max_grad_norm=1.0)") && ported.ends_with("loss.backward()\n        rdu.update()\n"),
         "{said}"
     );
-    // What it does by value, or what becomes of its result, is not written out.
+    // A call with a returned value, or whose result is used, is not written out.
     check_refused(
         &handed(", clip_grad=1.0, clip_mode=\"value\", parameters=model.parameters()"),
         "another function runs this",
@@ -558,12 +558,12 @@ fn lists_become_tensors_outside_of_the_step() {
     check(made, stacked, &format!("{made}, {stacked}"));
     let by_array = "torch.from_numpy(np.array(x))";
     check(by_array, "torch.as_tensor(y)", &format!("{by_array}, torch.as_tensor(y)"));
-    // More than data and imports goes into the call: it moves as it stands.
+    // The call has arguments other than data and imports: it is moved unchanged.
     assert!(collected("torch.stack((x, x))", "y").contains("torch.stack((x, x))"));
 }
 
-/// A program that adds up the gradients of some batches: the parameters and the beginning of the function that trains, the number as
-/// it is written there, and what its caller does before and gives.
+/// A program that accumulates the gradients of some batches: the parameters and the beginning of the function that
+/// trains, the number as it is written there, and its caller's code before it and arguments.
 fn accumulates(more: &str, head: &str, number: &str, before: &str, given: &str) -> String {
     format!(
         "import json\nimport torch\nfrom torch.utils.data import DataLoader\n\n\n\
@@ -575,7 +575,7 @@ fn accumulates(more: &str, head: &str, number: &str, before: &str, given: &str) 
     )
 }
 
-/// The number of batches is told to the options wherever a name, a setting or a literal has it by then.
+/// The options receive the number of batches wherever a name, a setting or a literal has it by then.
 #[test]
 fn the_number_of_batches_is_read_where_the_options_are_made() {
     let read = "    with open('a.json') as file:\n        cfg = json.load(file)\n";
@@ -605,19 +605,19 @@ fn the_number_of_batches_is_read_where_the_options_are_made() {
     check(&main, "n");
 }
 
-/// What is set anew after it was read is told as it is when the loader is made.
+/// A value that is reassigned after it was read is used as of the loader's creation.
 #[test]
 fn a_number_of_batches_that_is_set_anew() {
     let again = accumulates(", args", "", "args.n", "    args = parse()\n    args.n = max(1, args.n)\n", ", args");
     let (ported, said) = to_ipu(&again);
     let (set, told) = (ported.find("args.n = max"), ported.find("gradientAccumulation(args.n)"));
     assert!(set.is_some() && set < told, "{said}{ported}");
-    // The constant is not what the step is handed.
+    // The constant is not the step's argument.
     let other = accumulates(", n", "", "n", "", ", 8").replace("\n\n\ndef train", "\n\nn = 4\n\n\ndef train");
     assert!(to_ipu(&other).0.contains("gradientAccumulation(8)"), "{}", to_ipu(&other).0);
 }
 
-/// A refusal's advice, done as it says, leads to a port.
+/// Following a refusal's advice literally leads to a port.
 #[test]
 fn the_advice_about_the_number_of_batches_can_be_followed() {
     let twice =

@@ -1,4 +1,5 @@
-//! Saving under poprun: one instance writes, in whichever file the save stands, and no file gets a function that it does not call.
+//! Saving under poprun: one instance writes, in whichever file the save is, and no file gets a function that it does
+//! not call.
 
 use codemod::{Options, RecipeSet, SourceFile, port};
 

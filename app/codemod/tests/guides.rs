@@ -1,4 +1,4 @@
-//! Every guide keeps what its examples promise, and every handler is named by one.
+//! The examples of every guide pass, and every handler is named by a guide.
 
 use codemod::{RecipeSet, check_guide, embedded_guides};
 

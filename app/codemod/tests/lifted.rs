@@ -1,8 +1,8 @@
-//! What branch style must not change for the modes that a project has.
+//! Branch style must not change a project's existing modes.
 
 use codemod::{Options, RecipeSet, SourceFile, Style, port};
 
-/// A port in branch style, one file beside another.
+/// A port in branch style, of one file next to another.
 fn ported(target: &str, text: &str, other: &str) -> String {
     let files = [("run.py", text), ("main.py", other)]
         .map(|(path, text)| SourceFile { path: path.to_owned(), text: text.to_owned() });

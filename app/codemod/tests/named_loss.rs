@@ -24,7 +24,7 @@ fn script(optimizer: &str, step: &str) -> String {
     )
 }
 
-/// A step is ported to what it would be ported to with its loss named by hand.
+/// The port of a step is that of the step with its loss named by hand.
 fn check(unnamed: &str, named: &str) {
     for target in TARGETS {
         let [unnamed, named] = [unnamed, named].map(|step| run(target, &script("SGD", step)).text);
@@ -33,7 +33,7 @@ fn check(unnamed: &str, named: &str) {
     }
 }
 
-/// A step that a target refuses has the lines it had, and the place is one of the text as it was given.
+/// A step that a target refuses is unchanged, and the place is in the original text.
 fn check_refused(optimizer: &str, step: &str, place: &str) {
     let text = script(optimizer, step);
     let line = 1 + text.lines().position(|line| line.contains(place)).expect("the place");

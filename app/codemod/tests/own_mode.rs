@@ -1,4 +1,4 @@
-//! Projects that have the target's mode already.
+//! Projects that already have the target's mode.
 
 use codemod::{Options, RecipeSet, SourceFile, Style, port};
 
@@ -27,7 +27,7 @@ class Trainer:
         return batch
 "#;
 
-/// The port of a text, and its messages of the engine with their lines.
+/// The port of a text, and the engine's messages with their lines.
 fn ported(text: &str, style: Style) -> (String, Vec<(String, usize)>) {
     let files = [SourceFile { path: "trainer.py".to_owned(), text: text.to_owned() }];
     let options = Options { target: "xpu".to_owned(), style, ..Options::default() };

@@ -1,5 +1,5 @@
-//! A loop over parts of a batch, on the targets that take the parts by themselves: a step sees the samples it saw, or the port
-//! says where it may not.
+//! A loop over parts of a batch, on the targets that split the batch themselves: a step sees the same samples, or the
+//! port reports where it may not.
 
 use codemod::{Options, PortedFile, RecipeSet, Style, port};
 use python::SourceFile;
@@ -19,7 +19,7 @@ fn run(target: &str, numbers: &str, batch: &str, parts: &str) -> (String, Ported
     (text, ported.files.remove(0))
 }
 
-/// The loader's number of samples in the port, and whether it is said what must hold for it.
+/// The loader's number of samples in the port, and whether the condition for it is reported.
 fn check(numbers: &str, (batch, parts): (&str, &str), after: &str, says: bool) {
     for target in ["ipu", "popdist"] {
         let (_, file) = run(target, numbers, batch, parts);

@@ -1,4 +1,4 @@
-//! The engine on inputs that guides don't show: odd layout, rejected edits, several files, text that is no Python.
+//! The engine on inputs that guides don't show: unusual layout, rejected edits, several files, text that is not Python.
 
 use codemod::{Options, Ported, RecipeSet, Severity, Style, port};
 use python::SourceFile;
@@ -13,7 +13,7 @@ fn run(files: &[(&str, &str)], options: &Options) -> Ported {
     port(&files, &RecipeSet::embedded(), options)
 }
 
-/// Ports one file in place, and again, which must change nothing.
+/// Ports one file in place, twice; the second time must change nothing.
 fn check(before: &str, after: &str) {
     let ported = run(&[("a.py", before)], &hpu());
     assert_eq!(ported.files[0].text, after);
@@ -22,7 +22,7 @@ fn check(before: &str, after: &str) {
     assert_eq!(run(&[("a.py", after)], &hpu()).files[0].text, after);
 }
 
-/// A file that can't be ported stays, with one error that says where and why.
+/// A file that can't be ported is unchanged, with one error that says where and why.
 fn check_refused(text: &str, line: usize, column: usize, words: &str) {
     let ported = run(&[("a.py", text)], &hpu());
     let file = &ported.files[0];
@@ -63,7 +63,8 @@ fn what_a_port_empties_goes_when_it_does_nothing() {
     check("def free():\n    if a:\n        CALL\n", "def free():\n    pass\n");
     check("def free():\n    if a:\n        CALL\n    if b:\n        CALL\n", "def free():\n    pass\n");
     check("if a:\n    x = 1\nelse:\n    CALL\ny = 2\n", "if a:\n    x = 1\ny = 2\n");
-    // What a header does, binds or asks for stays, and so does a comment, another branch and what was empty before.
+    // Headers that call or bind something, `while` and `with` are kept, and so are comments, other branches and blocks
+    // that were empty before.
     check("for i in names:\n    CALL\nprint(i)\n", "for i in names:\n    pass\nprint(i)\n");
     check("for i in read():\n    CALL\n", "for i in read():\n    pass\n");
     check("while a:\n    CALL\n", "while a:\n    pass\n");
@@ -102,7 +103,7 @@ fn comments_go_with_all_that_they_speak_of() {
     check("run()\ntorch.cuda.empty_cache()  # room for the next\n", "run()\n");
     check("run()\n# room for the next\ntorch.cuda.empty_cache()\n\ngo()\n", "run()\n\ngo()\n");
     check("run()\n\n# room for\n# the next\ntorch.cuda.empty_cache()\n\ngo()\n", "run()\n\ngo()\n");
-    // They head what stays, too, or nothing that went.
+    // They refer to remaining code, too, or to nothing that was removed.
     check("run()\n# the next\ntorch.cuda.empty_cache()\ngo()\n", "run()\n# the next\ngo()\n");
     check("run()\n# the next\n\ntorch.cuda.empty_cache()\ngo()\n", "run()\n# the next\n\ngo()\n");
     check("run()\n# %% the next\ntorch.cuda.empty_cache()\n\ngo()\n", "run()\n# %% the next\n\ngo()\n");
@@ -207,12 +208,12 @@ fn a_choice_of_devices_is_no_set_of_modes() {
         assert_eq!(ported.style, Style::InPlace);
         assert!(ported.files[0].text.ends_with(expected), "{}", ported.files[0].text);
     };
-    // PyTorch's own names of devices: the chain is right again with the new name.
+    // PyTorch's own names of devices: the chain works again with the new name.
     check(
         "    if args.device == \"cpu\":\n        return 1\n    elif args.device == \"cuda\":\n        return torch.device(\"cuda\")\n    assert args.device in [\"cpu\", \"cuda\", \"mps\"]\n",
         "    elif args.device == \"hpu\":\n        return torch.device(\"hpu\")\n    assert args.device in [\"cpu\", \"hpu\", \"mps\"]\n",
     );
-    // What holds for both tells nothing apart.
+    // A test that is true for both distinguishes nothing.
     check("    fast = args.reader in (\"cpu\", \"gpu\")\n    net.cuda()\n", "    net.to(\"hpu\")\n");
 }
 
@@ -278,7 +279,7 @@ fn an_indentation_that_python_refuses_is_told() {
     check(text, text);
 }
 
-/// Ports one file in branch style; says what the text became and what a person is told.
+/// Ports one file in branch style; returns the text and the messages about manual work.
 fn branched(body: &str) -> (String, Vec<String>) {
     let text = format!(
         "from modes import Mode\n\n\nclass T:\n    def g(self):\n        return self.mode == Mode.GPU\n\n    def f(self, x):\n{body}"
@@ -358,7 +359,7 @@ fn a_scaler_by_its_newest_name_goes_with_its_calls() {
     assert!(ported.ends_with("\nloss.backward()\noptimizer.step()\n") && !ported.contains("caler"), "{ported}");
 }
 
-/// A project of two or three files, in which `main.py` starts what `train.py` trains.
+/// A project of two or three files, in which `main.py` starts the training in `train.py`.
 #[test]
 fn the_file_that_starts_a_program_sets_the_mode_before_torch_is_imported() {
     const SET: &str = "os.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\n";
@@ -389,8 +390,8 @@ fn the_file_that_starts_a_program_sets_the_mode_before_torch_is_imported() {
     check("import json\nimport seaborn\n\nseaborn.plot(1)\n", "import json\nimport seaborn\n\nseaborn.plot(1)\n");
 }
 
-/// What a program loads finds the mode in the file that starts it, where that chooses a device, and no file imports the bridge; before
-/// 1.18 and in lazy mode each file has both.
+/// A file that a program loads gets the mode from the file that starts it, if that selects a device, and no file
+/// imports the bridge; before 1.18 and in lazy mode each file has both.
 #[test]
 fn a_program_sets_the_mode_once() {
     let main = "import torch\nfrom train import train\n\nif __name__ == \"__main__\":\n    train(make(), torch.device(\"cuda\"))\n";

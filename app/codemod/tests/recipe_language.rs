@@ -1,4 +1,4 @@
-//! What a guide can say: definitions that are asked for by name, and rules that keep a training step from being ported.
+//! Features of guides: named definitions, and rules that prevent a training step from being ported.
 
 use codemod::{Options, RecipeSet, SourceFile, port};
 use guide::Guide;
@@ -8,7 +8,7 @@ fn page(body: &str) -> Guide {
     Guide::parse("guides/t.md", &format!("{front}{body}")).unwrap_or_else(|faults| panic!("{faults:?}"))
 }
 
-/// The faults of a guide with this section, whose first line is line 8, one a line.
+/// The errors of a guide with this section, whose first line is line 8, one per line.
 #[track_caller]
 fn check_faults(body: &str, expected: &str) {
     let faults = match RecipeSet::compile(&[page(body)]) {
@@ -82,7 +82,7 @@ const STEP_RULES: &str = "```diff rule step\n- {{step.update}}\n+ run.update({{s
     ```diff rule says=printed stops=step\n  print($X)\n```\n\
     ```message printed\n{{X}} is printed\n```\n";
 
-/// The text and, behind it, the reports with their lines; those that stop the step have a star.
+/// The text, followed by the messages with their lines; those that stop the step have a star.
 #[track_caller]
 fn check_port(script: &str, expected: &str) {
     let recipes = RecipeSet::compile(&[page(STEP_RULES)]).unwrap_or_else(|faults| panic!("{faults:?}"));

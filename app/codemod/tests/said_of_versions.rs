@@ -1,9 +1,9 @@
-//! What a recipe says of the versions that it holds for is what its rules are for.
+//! The versions stated by a recipe are those of its rules.
 
 use codemod::RecipeSet;
 use guide::sdk::sdk_admits;
 
-/// The versions that a sentence begins with: `SDK 1.13 and later`, `SDK 1.5 to 1.14`, `SDK 1.12 and earlier`.
+/// The versions at the beginning of a sentence: `SDK 1.13 and later`, `SDK 1.5 to 1.14`, `SDK 1.12 and earlier`.
 fn bounds(said: &str) -> Option<String> {
     let words: Vec<&str> = said.trim_end_matches('.').split([' ', ',', ';']).filter(|word| !word.is_empty()).collect();
     let at = words.iter().position(|word| *word == "SDK" || *word == "SambaFlow")?;

@@ -1,4 +1,5 @@
-//! What a compiled step is made of besides the model: tensors from above the loop, methods, parts of all samples, and which weights it trains.
+//! Parts of a compiled step other than the model: tensors from above the loop, methods, parts of all samples, and which
+//! weights it trains.
 
 mod ported;
 
@@ -33,7 +34,7 @@ fn tensors_from_above_the_loop_are_buffers() {
     check_has(&training(made, "x, y in loader", "", loss), &ported);
     check_has(&training(&format!("{made}weights = weights.float()\n"), "x, y in loader", "", loss), &ported);
     check_refused(&training(made, "x, y in loader", "    weights.mul_(0.9)\n", loss), "`weights` changes");
-    // What learns is no constant, and what is no tensor of PyTorch's stays as it was.
+    // Trained values are not constants, and values that are not PyTorch tensors are unchanged.
     let learns = "weights = torch.ones(3, requires_grad=True)\n";
     let (ported, _) = to("ipu", &training(learns, "x, y in loader", "", loss));
     assert!(!ported.contains("register_buffer"), "{ported}");

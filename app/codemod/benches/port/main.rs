@@ -1,10 +1,10 @@
-//! How long a port takes, beside one parse of the same file: `cargo bench -p codemod --bench port`.
+//! How long a port takes, compared with a parse of the same file: `cargo bench -p codemod --bench port`.
 //!
-//! The input is the fixture project's own source, one file after another until it is long enough. A port here is all of
-//! [`codemod::port`]: facts, every recipe of the target, rounds until nothing changes, residue and certificate. The
-//! recipes are compiled once before, as the page and the command do.
+//! The input is the fixture project's own source, with its files concatenated until it is long enough. A port here is
+//! all of [`codemod::port`]: facts, every recipe of the target, rounds until nothing changes, residue and certificate.
+//! The recipes are compiled once before, as in the page and the command.
 //!
-//! With `-- --peer-input FOLDER` it writes what other programs are given to be timed on, and measures nothing.
+//! With `-- --peer-input FOLDER` it writes the inputs for timing other programs, and measures nothing.
 
 mod peer_input;
 
@@ -13,13 +13,13 @@ use python::SourceFile;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// A port of a trainer may take as long as this many parses of it.
+/// The maximum time of a trainer's port, as a multiple of a parse's.
 const RATIO: f64 = 3.0;
 
-/// A port of 50,000 lines may take this long.
+/// The maximum time of a port of 50,000 lines.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Four times the lines may take as much longer as this.
+/// The maximum ratio of the times if there are four times as many lines.
 const GROWTH: f64 = 6.0;
 
 /// The project, the trainer first.
@@ -33,7 +33,7 @@ const PIECES: [&str; 7] = [
     include_str!("../../../../tests/fixtures/projects/cristae/cristae/torch_backend/loss.py"),
 ];
 
-/// Whole pieces until there are so many lines. A long file still imports a thing once, at its top.
+/// Whole pieces until there are enough lines. A long file still has each import once, at its top.
 fn trainer(lines: usize) -> String {
     let is_import = |line: &&str| line.starts_with("import ") || line.starts_with("from ");
     let mut text: Vec<&str> = Vec::new();
@@ -76,7 +76,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Lines of which there may be very many, each read once: comments at the end of a block.
+/// A very large number of lines, each read once: comments at the end of a block.
 fn measure_growth() {
     let recipes = RecipeSet::embedded();
     let options = Options { target: "hpu".to_owned(), style: Style::InPlace, ..Options::default() };

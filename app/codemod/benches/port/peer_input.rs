@@ -1,8 +1,8 @@
-//! Writes what `cargo xtask bench port` gives to a port and to its peers: a project of 8,000 lines, and the patterns of a guide as
-//! rules of ast-grep.
+//! Writes the inputs of `cargo xtask bench port` for a port and for other programs: a project of 8,000 lines, and the
+//! patterns of a guide as rules of ast-grep.
 //!
-//! It writes `FOLDER/project/*.py`, `FOLDER/rules/*.yml`, `FOLDER/sgconfig.yml`. A rule that replaces statements one by
-//! one is as many rules there: ast-grep matches one node at a time.
+//! It writes `FOLDER/project/*.py`, `FOLDER/rules/*.yml`, `FOLDER/sgconfig.yml`. A rule that replaces several
+//! statements becomes several rules there: ast-grep matches one node at a time.
 
 use super::PIECES;
 use std::fmt::Write as _;
@@ -43,12 +43,12 @@ pub(crate) fn write(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The lines to match of a patch, one text a statement of the outermost level.
+/// The lines of a patch to match, one text per statement of the outermost level.
 fn patterns(patch: &str) -> Vec<String> {
     let matched = patch.lines().filter(|line| !line.starts_with('+'));
     let code: Vec<&str> = matched.map(|line| line.get(2..).unwrap_or_default()).collect();
     let source = code.join("\n");
-    // Facts of the project are nothing that ast-grep knows; a clause alone is no node to it.
+    // ast-grep does not have facts about the project; a clause alone is not a node for it.
     if source.contains("{{") || ["elif", "else", "except"].iter().any(|clause| source.starts_with(clause)) {
         return Vec::new();
     }

@@ -13,7 +13,7 @@ pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
     kinds.iter().flat_map(|kind| view.index.of_kind(*kind)).copied().filter(|id| is_cuda_device(view, *id)).collect()
 }
 
-/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, where a device can stand.
+/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, in places where a device is possible.
 pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -25,7 +25,7 @@ pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
     } else {
         kind == k.call && is_formatted(index, id)
     };
-    // A key of a table and a word alone on its line name no device.
+    // A key of a dictionary and a string as a statement name no device.
     let parent = index.parent(id);
     names_cuda
         && parent.is_none_or(|p| {
@@ -73,7 +73,7 @@ fn is_formatted(index: &Index<'_>, call: Id) -> bool {
     rest.is_some_and(|rest| rest.starts_with('{') && rest.ends_with('}') && rest.matches('{').count() == 1)
 }
 
-/// Whether a keyword's value is a name or a text, whatever it says: `dest="cuda"` of an option.
+/// Whether a keyword's value is a name or a text, whatever its content: `dest="cuda"` of an option.
 fn names_no_device(view: &FileView<'_>, keyword: Id) -> bool {
     matches!(
         view.index.keyword_name(keyword),
@@ -81,12 +81,12 @@ fn names_no_device(view: &FileView<'_>, keyword: Id) -> bool {
     )
 }
 
-/// Whether an argument is a word for people, for a pattern or for looking something up, not for PyTorch.
+/// Whether an argument is text for people, a pattern or a lookup key, rather than for PyTorch.
 fn speaks(view: &FileView<'_>, arguments: Id, argument: Id) -> bool {
     let index = &view.index;
     let Some(call) = index.parent(arguments) else { return false };
     let by_name = python::names::called_name(index, call).is_some_and(|n| {
-        // Behind the key stands the value for where it is missing: `getattr(args, "device", "cuda")`.
+        // After the key comes the default: `getattr(args, "device", "cuda")`.
         let keys = match n {
             "get" | "pop" | "setdefault" | "getenv" => 1,
             "getattr" | "setattr" => 2,

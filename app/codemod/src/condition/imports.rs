@@ -1,20 +1,20 @@
-//! What a file imports, and where.
+//! The imports of a file, and their places.
 
 use super::Situation;
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
-/// The list of the guides with torch and modules that always load it.
+/// The guides' list of torch and modules that always load it.
 pub(crate) const BUILT_ON_TORCH: &str = "modules_built_on_torch";
 
-/// The list of the guides with modules that never load torch; every other import may.
+/// The guides' list of modules that never load torch; every other import may.
 pub(crate) const WITHOUT_TORCH: &str = "modules_without_torch";
 
 fn is_import(view: &FileView<'_>, id: Id) -> bool {
     [kinds().import_statement, kinds().import_from_statement].contains(&view.index.kind(id))
 }
 
-/// Heads of the modules that an import statement names; a relative import has none.
+/// First parts of the module names in an import statement; a relative import has none.
 fn imported_heads<'t>(view: &FileView<'t>, id: Id) -> Vec<&'t str> {
     let k = kinds();
     let index = &view.index;
@@ -24,7 +24,8 @@ fn imported_heads<'t>(view: &FileView<'t>, id: Id) -> Vec<&'t str> {
     if relative { Vec::new() } else { words.take(take).map(|w| w.split('.').next().unwrap_or(w)).collect() }
 }
 
-/// Heads of the modules that a top-level statement imports: an import, or a `try` or `if` with imports in it.
+/// First parts of the module names that a top-level statement imports: an import, or a `try` or `if` with imports in
+/// it.
 fn loaded_heads<'t>(view: &FileView<'t>, id: Id) -> Option<Vec<&'t str>> {
     let k = kinds();
     let index = &view.index;
@@ -40,8 +41,8 @@ fn loaded_heads<'t>(view: &FileView<'t>, id: Id) -> Option<Vec<&'t str>> {
     (!heads.is_empty()).then_some(heads)
 }
 
-/// The statements among which torch is imported: those of the file or, where only a function imports it and nothing is ported yet,
-/// of that function.
+/// The statements that contain the import of torch: those of the file or, if only a function imports it and nothing is
+/// ported yet, of that function.
 fn beside_torch(view: &FileView<'_>, ported: &[String]) -> Vec<Id> {
     let index = &view.index;
     let loads = |id: &Id| loaded_heads(view, *id).is_some_and(|h| h.contains(&"torch"));
@@ -50,7 +51,8 @@ fn beside_torch(view: &FileView<'_>, ported: &[String]) -> Vec<Id> {
     index.parts(inner.and_then(|id| index.parent(id)).unwrap_or(ROOT)).collect()
 }
 
-/// The first statement that imports torch or something that may, such as another file of a project that trains.
+/// The first statement that imports torch or something that may import it, such as another file of a project that
+/// trains.
 pub(super) fn first_torch_import(s: &Situation<'_, '_>) -> Option<Id> {
     let view = s.view;
     let of_project = leads_to_training(s);
@@ -59,7 +61,7 @@ pub(super) fn first_torch_import(s: &Situation<'_, '_>) -> Option<Id> {
     let first = |statements: Vec<Id>| {
         let loading: Vec<(Id, Vec<&str>)> =
             statements.into_iter().filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
-        // A file that never names torch, or what is built on it, has no business with its bridge.
+        // A file that never names torch, or a library based on it, does not need its bridge.
         loading.iter().find(|(_, heads)| heads.iter().any(known) || (of_project && heads.is_empty()))?;
         let may = |head: &&str| !without.iter().any(|module| module.name == *head);
         loading.into_iter().find(|(_, heads)| heads.is_empty() || heads.iter().any(may)).map(|(id, _)| id)
@@ -68,12 +70,12 @@ pub(super) fn first_torch_import(s: &Situation<'_, '_>) -> Option<Id> {
     at_top.or_else(|| first(beside_torch(view, &s.settings.target.modules)))
 }
 
-/// Whether a program starts in the file, and it or a file that it loads trains or has modules of the target's.
+/// Whether a program starts in the file, and it or a file that it loads trains or has modules of the target.
 pub(super) fn leads_to_training(s: &Situation<'_, '_>) -> bool {
     s.project.starts(s.view) && s.project.leads_to_training(s.view)
 }
 
-/// The first statement that imports one of these packages, or something of it.
+/// The first statement that imports one of these packages, or something from it.
 pub(super) fn first_import(view: &FileView<'_>, packages: &[String]) -> Option<Id> {
     let k = kinds();
     let statements = view.index.of_kind(k.import_statement).iter().chain(view.index.of_kind(k.import_from_statement));
@@ -81,7 +83,7 @@ pub(super) fn first_import(view: &FileView<'_>, packages: &[String]) -> Option<I
     statements.copied().filter(of_package).min()
 }
 
-/// The last statement of the run of imports that the first import of torch itself stands in.
+/// The last of the consecutive imports that include the first import of torch itself.
 pub(super) fn last_torch_import(view: &FileView<'_>, ported: &[String]) -> Option<Id> {
     let statements = beside_torch(view, ported);
     let torch = statements.iter().position(|id| loaded_heads(view, *id).is_some_and(|h| h.contains(&"torch")))?;

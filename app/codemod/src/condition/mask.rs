@@ -1,4 +1,4 @@
-//! An index that selects by truth, `x[labels == 1]`: how much it selects depends on values.
+//! Boolean masks as indices, `x[labels == 1]`: the number of selected elements depends on values.
 
 use python::names::called_name;
 use python::tree::{Id, fields, kinds};
@@ -6,14 +6,14 @@ use training::FileView;
 use training::words::TRUTH_FUNCTIONS;
 use training::words::TRUTH_KEPT;
 
-/// Every one of a file.
+/// All those in a file.
 pub(super) fn masks(view: &FileView<'_>) -> Vec<Id> {
     let index = &view.index;
     let parts = index.of_kind(kinds().subscript).iter().flat_map(|s| index.parts(*s));
     parts.filter(|part| is_mask(view, *part)).collect()
 }
 
-/// Whether a node is an index, is read there, and holds true and false as far as its function shows.
+/// Whether a node is an index, is read, and is a boolean mask as far as its function shows.
 pub(super) fn is_mask(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -55,7 +55,7 @@ fn holds_truth(view: &FileView<'_>, id: Id, steps: u8) -> bool {
         let kept = || TRUTH_KEPT.contains(&name) && call.receiver().is_some_and(follows);
         return call.receiver().is_some() && TRUTH_FUNCTIONS.contains(&name) || cast || kept();
     }
-    // A name holds what it was given last.
+    // A name has the value that was assigned last.
     let name = index.text_of(id);
     let function = view.function_of(id);
     let given = index.assignments().filter(|a| a.assigns(name) && !index.is_within(id, a.id()) && a.id() < id);

@@ -1,14 +1,16 @@
-//! A slice of columns, `x[:, a:b]`, that is moved to a device: the move makes it contiguous there, and where it is left out nothing does.
+//! A slice of columns, `x[:, a:b]`, that is moved to a device: the move makes it contiguous there, and without it
+//! nothing does.
 
 use python::names::called_name;
 use python::tree::{Id, fields, kinds};
 use training::FileView;
 use training::words::LAYOUT_KEPT;
 
-/// Those that move.
+/// Calls that move.
 const MOVES: [&str; 2] = ["cuda", "to"];
 
-/// Whether an expression holds such a slice, as far as its function shows, and is moved itself or has its name moved beside.
+/// Whether an expression contains such a slice, as far as its function shows, and is moved itself or has its name moved
+/// next to it.
 pub(super) fn is_moved_slice(view: &FileView<'_>, id: Id) -> bool {
     let index = &view.index;
     let moves = |call: &Id| {
@@ -18,7 +20,7 @@ pub(super) fn is_moved_slice(view: &FileView<'_>, id: Id) -> bool {
     slice(view, id, 6).is_some_and(|moved| moved || MOVES.iter().flat_map(|name| view.calls(name)).any(moves))
 }
 
-/// Whether what holds a slice moves it; none where it holds no slice.
+/// Whether an expression with a slice moves it; none if it contains no slice.
 fn slice(view: &FileView<'_>, id: Id, steps: u8) -> Option<bool> {
     let (index, k) = (&view.index, kinds());
     let steps = steps.checked_sub(1)?;
@@ -35,7 +37,7 @@ fn slice(view: &FileView<'_>, id: Id, steps: u8) -> Option<bool> {
         let moved = MOVES.contains(&name);
         return slice(view, kept, steps).filter(|_| moved || LAYOUT_KEPT.contains(&name)).map(|before| before || moved);
     }
-    // A name holds what it was given last, on the way to where it is read.
+    // A name has the value that was assigned last before it is read.
     let name = Some(index.text_of(id)).filter(|_| index.kind(id) == k.identifier)?;
     let function = view.function_of(id);
     let apart = |at: Id| {

@@ -1,11 +1,11 @@
-//! Where a tensor goes that a call makes: to where another tensor is, `torch.eye(3).to(x.device)`.
+//! The device of a tensor that a call creates: that of another tensor, `torch.eye(3).to(x.device)`.
 
 use python::names::called_name;
 use python::tree::{Id, kinds};
 use training::FileView;
 
-/// Whether what a call makes is made where another tensor is, or goes there: at once, by the name that it gets, or where the function
-/// that returns it is called.
+/// Whether the result of a call is created on another tensor's device, or moved there: directly, by its name, or where
+/// the function that returns it is called.
 pub(super) fn goes_to_a_tensor(view: &FileView<'_>, call: Id) -> bool {
     match view.index.arguments(call).keyword("device") {
         Some(device) => is_of_tensor(view, device, 3),
@@ -48,8 +48,8 @@ fn sends(view: &FileView<'_>, call: Id) -> bool {
     }
 }
 
-/// Whether an expression is a tensor or where one is, as far as its function shows. What a function is handed counts: nobody sees what
-/// it is. An attribute of the object itself does not, nor a setting.
+/// Whether an expression is a tensor or the device of one, as far as its function shows. Parameters count: their values
+/// are unknown. Attributes of the object itself do not, nor do settings.
 fn is_of_tensor(view: &FileView<'_>, id: Id, steps: u8) -> bool {
     let k = kinds();
     let index = &view.index;

@@ -1,8 +1,8 @@
-//! `python block`: Python that a verb of the engine brings into a program, with slots for what the program decides.
+//! `python block`: Python that a verb of the engine adds to a program, with slots for values from the program.
 //!
-//! Three words stand on lines of their own: `{{if NAME}}`, `{{else}}` and `{{each NAME}}`, each closed by `{{end}}`. They
-//! leave no line behind, and what stands between them is indented as it will be written. A slot that is alone on its line
-//! takes a value of several lines, all indented like the slot; an empty one leaves no line.
+//! Three keywords are on lines of their own: `{{if NAME}}`, `{{else}}` and `{{each NAME}}`, each closed by `{{end}}`.
+//! They produce no line, and the lines between them are indented as in the output. A slot that is alone on its line
+//! accepts a value of several lines, all indented like the slot; an empty one produces no line.
 
 use super::slots::{Piece, SlotText};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ enum Part {
     },
 }
 
-/// What a block is filled with.
+/// The values of a block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values {
     texts: BTreeMap<String, String>,
@@ -42,7 +42,7 @@ impl Values {
         self
     }
 
-    /// These values, and those of `more`, which count where both have one.
+    /// These values, and those of `more`, which take precedence.
     pub(crate) fn with(mut self, more: &Values) -> Self {
         self.texts.extend(more.texts.clone());
         self.flags.extend(more.flags.clone());
@@ -61,7 +61,7 @@ impl Values {
     }
 }
 
-/// How a file writes Python.
+/// How a file formats Python.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style<'a> {
     /// One level of indentation.
@@ -70,7 +70,7 @@ pub(crate) struct Style<'a> {
     pub(crate) quote: char,
 }
 
-/// Why a block can't be read, and the line of its body, from 0.
+/// Why a block can't be parsed, and the line of its body, from 0.
 pub(crate) type BlockError = (usize, String);
 
 impl Block {
@@ -80,7 +80,7 @@ impl Block {
         Ok(Self { parts })
     }
 
-    /// Parts up to the word that closes them, and that word.
+    /// Parts up to the closing keyword, and that keyword.
     fn parts<'l>(
         lines: &mut std::iter::Peekable<impl Iterator<Item = (usize, &'l str)>>,
         opened: Option<usize>,
@@ -124,7 +124,7 @@ impl Block {
         }
     }
 
-    /// What the block asks for: slots and flags by their names, `list.slot` for what stands in an `{{each list}}`.
+    /// The values that the block uses: slots and flags by their names, `list.slot` for those in an `{{each list}}`.
     pub(crate) fn asks(&self) -> BTreeSet<String> {
         fn walk(parts: &[Part], out: &mut BTreeSet<String>) {
             for part in parts {
@@ -166,7 +166,7 @@ impl Block {
         }
         fn all(parts: &[Part]) -> Vec<&str> {
             fn of(part: &Part) -> Vec<&str> {
-                // What is there either way.
+                // The parts that are written in both cases.
                 if let Part::If { then, otherwise, .. } = part {
                     let others = all(otherwise);
                     return all(then).into_iter().filter(|name| others.contains(name)).collect();
@@ -178,7 +178,7 @@ impl Block {
         all(&self.parts)
     }
 
-    /// The Python, without a line end behind its last line; none where a value is missing.
+    /// The Python code, without a line ending after its last line; none if a value is missing.
     pub(crate) fn write(&self, values: &Values, style: Style<'_>) -> Option<String> {
         let mut lines = Vec::new();
         write(&self.parts, &[("", values)], style, &mut lines)?;
@@ -186,7 +186,7 @@ impl Block {
     }
 }
 
-/// `scopes` are the values of the block and of the lists' items around the parts, the innermost last.
+/// `scopes` are the values of the block and of the items of enclosing lists, the innermost last.
 fn write(parts: &[Part], scopes: &[(&str, &Values)], style: Style<'_>, lines: &mut Vec<String>) -> Option<()> {
     let value = |slot: &str| {
         scopes.iter().rev().find_map(|(list, values)| {
@@ -228,13 +228,14 @@ fn write(parts: &[Part], scopes: &[(&str, &Values)], style: Style<'_>, lines: &m
     Some(())
 }
 
-/// Strings of a line in the file's quote. One that holds a quote or a backslash stays, and so do docstrings.
+/// Strings of a line in the file's quotes. One that contains a quote or a backslash is unchanged, and so are
+/// docstrings.
 fn requote<'v>(line: &mut SlotText, quote: char, value: impl Fn(&str) -> Option<&'v str>) {
     if quote != '\'' {
         return;
     }
-    // Slots are as long as a letter here: what they hold is in the file's quotes already. One that holds a quote keeps the
-    // string that it stands in from being changed.
+    // Slots count as a single letter here: their values already have the file's quotes. One that contains a quote keeps
+    // its string from being changed.
     let mut text = String::new();
     for piece in &line.0 {
         match piece {

@@ -1,17 +1,17 @@
-//! Messages: what the engine has to say stands in the guides, under a name; here are the names and what fills their slots.
+//! Messages: the engine's texts are named definitions in the guides; here are the names and the values of their slots.
 
 use super::slots::SlotText;
 use python::Id;
 use training::Obstacle;
 
-/// A message that some code says, and the slots that it fills. A guide has to have the sentence.
+/// A message that some code reports, and its slots. A guide has to define the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MessageShape {
     pub(crate) name: &'static str,
     pub(crate) slots: &'static [&'static str],
 }
 
-/// A message with what fills its slots.
+/// A message with the values of its slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) name: &'static str,
@@ -19,7 +19,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// The message as what keeps a step from being ported, at a node.
+    /// The message as an obstacle to porting a step, at a node.
     pub(crate) fn at(self, node: Id) -> Obstacle {
         Obstacle { name: self.name, at: node, slots: self.slots }
     }
@@ -31,7 +31,7 @@ impl From<Obstacle> for Said {
     }
 }
 
-/// Words for the user: a message of the guides, or text that is made of a guide already.
+/// Text for the user: a message of the guides, or text that was already generated from a guide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sentence {
     Text(String),
@@ -62,30 +62,30 @@ impl From<Said> for Sentence {
     }
 }
 
-/// A message's sentence.
+/// A message's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) text: SlotText,
-    /// The section it stands in, `engine#residue`.
+    /// Its section, `engine#residue`.
     pub(crate) section: String,
     /// That section's title.
     pub(crate) title: String,
 }
 
 impl Message {
-    /// The sentence; a slot that nothing fills keeps its name, which the compiler of guides rules out.
+    /// The text; a slot without a value keeps its name, which the compiler of guides rules out.
     pub(crate) fn fill(&self, said: &Said) -> String {
         let value = |slot: &str| said.slots.iter().find(|(name, _)| *name == slot).map(|(_, value)| value.as_str());
         self.text.fill(|slot| Some(value(slot).unwrap_or("?"))).unwrap_or_default()
     }
 }
 
-/// Declares messages: a function for each, which takes the values of its slots, and `MESSAGES`, the list of them all.
+/// Declares messages: a function for each, whose arguments fill its slots, and `MESSAGES`, the list of all.
 ///
 /// ```text
 /// messages! {
-///     step_is_split(place);
-///     no_update();
+/// step_is_split(place);
+/// no_update();
 /// }
 /// input.refuse_step(view, node, step_is_split("train.py:12"));
 /// ```

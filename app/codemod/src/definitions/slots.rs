@@ -39,7 +39,7 @@ impl SlotText {
         })
     }
 
-    /// The text with `value` in its slots; none where a value is missing.
+    /// The text with `value` in its slots; none if a value is missing.
     pub(crate) fn fill<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
         let mut out = String::new();
         for piece in &self.0 {

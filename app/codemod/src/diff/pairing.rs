@@ -7,11 +7,11 @@ use similar::DiffOp;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Lines less alike than this (of 1000) are a removal and an addition, not a change.
+/// Lines less similar than this (of 1000) are a removal and an addition, not a change.
 const ALIKE: u32 = 400;
-/// Up to this many comparisons the best pairing of a run is computed, beyond it a good one.
+/// Up to this many comparisons the best pairing of a run is computed, otherwise an approximation.
 const CELLS: usize = 10_000;
-/// How far ahead the good one looks.
+/// The lookahead of the approximation.
 const WINDOW: usize = 12;
 
 /// Pairs of a hunk, in order.
@@ -35,7 +35,7 @@ pub(super) fn pairs(hunk: &Hunk, old: &[&str], new: &[&str]) -> Vec<Pair> {
         .collect()
 }
 
-/// A long run first finds its way along lines that only moved sideways, then pairs what lies between them.
+/// In a long run, lines that were only indented are paired first, then the lines between them.
 fn by_trimmed_lines(old: &[&str], new: &[&str], o: Range<usize>, n: Range<usize>, found: &mut Vec<(usize, usize)>) {
     let old_trimmed: Vec<&str> = old[o.clone()].iter().map(|line| line.trim()).collect();
     let new_trimmed: Vec<&str> = new[n.clone()].iter().map(|line| line.trim()).collect();
@@ -54,12 +54,12 @@ fn by_trimmed_lines(old: &[&str], new: &[&str], o: Range<usize>, n: Range<usize>
     }
 }
 
-/// The order-preserving pairing with the greatest sum of likeness.
+/// The order-preserving pairing with the greatest total similarity.
 fn best(old: &[&str], new: &[&str], base: (usize, usize), found: &mut Vec<(usize, usize)>) {
     let old_bags: Vec<Bag> = old.iter().map(|line| Bag::of(line)).collect();
     let new_bags: Vec<Bag> = new.iter().map(|line| Bag::of(line)).collect();
     let width = new.len() + 1;
-    // `score[i * width + j]`: the best that the lines from `i` and from `j` on can reach.
+    // `score[i * width + j]`: the best score for the lines from `i` and from `j` on.
     let mut score = vec![0u32; (old.len() + 1) * width];
     let mut alike = vec![0u32; old.len() * width];
     for i in (0..old.len()).rev() {
@@ -86,7 +86,7 @@ fn best(old: &[&str], new: &[&str], base: (usize, usize), found: &mut Vec<(usize
     }
 }
 
-/// Takes for every removed line the best of the next few added ones.
+/// Selects for every removed line the best of the next few added ones.
 fn good(old: &[&str], new: &[&str], base: (usize, usize), found: &mut Vec<(usize, usize)>) {
     let new_bags: Vec<Bag> = new.iter().map(|line| Bag::of(line)).collect();
     let mut next = 0;

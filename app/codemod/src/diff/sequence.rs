@@ -1,16 +1,16 @@
-//! Patience diff: what stands once on each side is matched first, so that repeated lines (`else:`, blank ones) follow their
-//! neighbours. Its time stays in proportion to the lines, which that of a histogram diff does not.
+//! Patience diff: lines that occur once on each side are matched first, so that repeated lines (`else:`, blank ones)
+//! follow their neighbours. Its time is proportional to the number of lines, unlike that of a histogram diff.
 //!
-//! The library has it, too, and compiles its search six times for it, once for each thing that listens to another. Here one
-//! search is asked, first about what stands once and then about the gaps.
+//! The library's own implementation compiles its search six times, once for each combination of observers. Here one
+//! search is called, first for unique lines and then for the gaps.
 
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, DiffHook, Replace, myers};
 use std::ops::Range;
 
-/// Operations that lead from one sequence to the other.
+/// Operations that transform one sequence into the other.
 pub(super) fn sequence_diff(old: &[u32], new: &[u32]) -> Vec<DiffOp> {
-    // The search makes sequences of this type itself, so it is compiled for no other.
+    // The search itself creates sequences of this type, so it is compiled for no other.
     let [old, new] = [old, new].map(|side| side.iter().map(|value| *value as usize).collect::<Vec<usize>>());
     let mut hook = Compact::new(Replace::new(Capture::new()), &old, &new);
     for op in found(&old, &new) {
@@ -20,7 +20,7 @@ pub(super) fn sequence_diff(old: &[u32], new: &[u32]) -> Vec<DiffOp> {
     hook.into_inner().into_inner().into_ops()
 }
 
-/// What the searches find, as they find it.
+/// The matches of the searches, in order.
 fn found(old: &Vec<usize>, new: &Vec<usize>) -> Vec<DiffOp> {
     let (old_once, new_once) = (once(old), once(new));
     let values = |side: &[usize], once: &[usize]| once.iter().map(|at| side[*at]).collect::<Vec<usize>>();
@@ -45,7 +45,7 @@ fn search(hook: &mut Capture, old: &Vec<usize>, in_old: Range<usize>, new: &Vec<
     let Ok(()) = myers::diff(hook, old, in_old, new, in_new);
 }
 
-/// Places of the values that stand once, in order.
+/// Positions of the values that occur once, in order.
 fn once(side: &[usize]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..side.len()).collect();
     places.sort_by_key(|at| side[*at]);

@@ -1,11 +1,11 @@
-//! Where a pure insertion or removal starts when it could start at several lines.
+//! Where a pure insertion or removal starts if it could start at several lines.
 //!
-//! Inserting a method before another can be told as "these lines" or as "the last line of the method before, then all
-//! but the last of these". Both are equally short; people read the one whose ends stand at the least indentation.
+//! Inserting a method before another can be described as "these lines" or as "the last line of the method before, then
+//! all but the last of these". Both are equally short; people expect the one whose ends have the least indentation.
 
 use super::Hunk;
 
-/// Moves every hunk that has lines on one side only to the best of its equivalent places.
+/// Moves every hunk with lines on one side only to the best of its equivalent places.
 pub(super) fn settle(hunks: &mut [Hunk], old: &[&str], new: &[&str]) {
     for index in 0..hunks.len() {
         let hunk = &hunks[index];
@@ -13,7 +13,7 @@ pub(super) fn settle(hunks: &mut [Hunk], old: &[&str], new: &[&str]) {
         let before = index > 0;
         let ceiling = hunks.get(index + 1).map_or((old.len() as u32, new.len() as u32), |h| (h.old_start, h.new_start));
         let after = index + 1 < hunks.len();
-        // Hunks stay a line apart, or they would be one.
+        // Hunks stay a line apart, otherwise they would be one.
         let room_up = (hunk.old_start - floor.0).min(hunk.new_start - floor.1).saturating_sub(u32::from(before));
         let room_down = (ceiling.0 - hunk.old_end).min(ceiling.1 - hunk.new_end).saturating_sub(u32::from(after));
         let shift = if hunk.old_start == hunk.old_end {
@@ -30,7 +30,7 @@ pub(super) fn settle(hunks: &mut [Hunk], old: &[&str], new: &[&str]) {
     }
 }
 
-/// The farthest that a hunk is moved; more only happens in runs of equal lines.
+/// The maximum distance by which a hunk is moved; more only occurs in runs of equal lines.
 const REACH: u32 = 200;
 
 fn best_shift(lines: &[&str], start: usize, end: usize, room_up: u32, room_down: u32) -> i32 {
@@ -58,7 +58,8 @@ fn best_shift(lines: &[&str], start: usize, end: usize, room_up: u32, room_down:
     best.1
 }
 
-/// How bad it is to cut before line `at`: the indentation of what follows, and worse before a blank line than after.
+/// The cost of a boundary before line `at`: the indentation of the following line, and more before a blank line than
+/// after.
 fn cost(lines: &[&str], at: usize) -> usize {
     let Some(line) = lines.get(at) else { return 0 };
     let next = lines[at..].iter().take(4).find(|line| !line.trim().is_empty()).copied().unwrap_or("");

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Applicability;
 
-/// Draws a diff: `-`/`+` lines with changed words in brackets, pairs on one line joined by `~`.
+/// Shows a diff: `-`/`+` lines with changed words in brackets, pairs on one line joined by `~`.
 fn draw(old: &str, new: &str) -> String {
     let diff = diff_texts(old, new, &[]);
     let (a, b): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());

@@ -1,4 +1,4 @@
-//! Words of a line, how much two lines have in common, and which words changed.
+//! Words of a line, the similarity of two lines, and which words changed.
 
 use super::sequence::sequence_diff;
 use similar::DiffOp;
@@ -32,7 +32,7 @@ fn hash(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Words and white space as runs, every other character alone. The `\n` at the end is no token, a `\r` is.
+/// Words and white space as runs, every other character separately. The `\n` at the end is not a token, a `\r` is.
 fn tokens(line: &str) -> Vec<Token> {
     let line = line.strip_suffix('\n').unwrap_or(line);
     let mut tokens = Vec::with_capacity(line.len() / 3 + 1);
@@ -53,8 +53,8 @@ fn tokens(line: &str) -> Vec<Token> {
     tokens
 }
 
-/// The tokens of two lines, their common indentation cut off as a token of its own, so that a line that moved to the
-/// right shows what was added, not a new indentation.
+/// The tokens of two lines, with their common indentation as a separate token, so that a line that was indented shows
+/// the added indentation, not a new one.
 fn indented(old: &str, new: &str) -> (Vec<Token>, Vec<Token>) {
     let common = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b && matches!(a, b' ' | b'\t')).count();
     let with = |line: &str| {
@@ -69,7 +69,7 @@ fn indented(old: &str, new: &str) -> (Vec<Token>, Vec<Token>) {
     (with(old), with(new))
 }
 
-/// What a line is made of, white space left out: sorted hashes, words weighing more than signs.
+/// The contents of a line without white space: sorted hashes, with words weighted more than signs.
 pub(super) struct Bag {
     items: Vec<(u32, u32)>,
     weight: u32,
@@ -114,7 +114,7 @@ impl Bag {
     }
 }
 
-/// Beyond this many tokens only the common beginning and end of a line are left unmarked.
+/// If there are more tokens than this, only the common beginning and end of a line are left unmarked.
 const LONG: usize = 2_000;
 
 type Spans = Vec<(u32, u32)>;
@@ -150,8 +150,8 @@ fn push(spans: &mut Spans, tokens: &[Token], from: usize, to: usize) {
     }
 }
 
-/// Joins ranges that only a sign or a space keeps apart: one mark over `torch.hpu` reads better than two. Brackets
-/// stay out, so that a mark doesn't hold half of a pair.
+/// Joins ranges that are separated only by a sign or a space: one mark over `torch.hpu` is more readable than two.
+/// Brackets are excluded, so that a mark doesn't contain half of a pair.
 fn joined(line: &str, spans: Spans) -> Spans {
     let small =
         |gap: &str| gap.chars().count() <= 2 && !gap.contains(|c| class(c) == Class::Word || "()[]{}".contains(c));

@@ -1,7 +1,7 @@
 //! `compile-and-run`: the training step on a target that compiles forward pass and update and leaves the loss to the host, as the user
-//! wrote it. A model that gives its loss first takes the whole step in one run.
+//! wrote it. With a model that returns its loss first, the whole step is one run.
 //!
-//! Does the whole of it or nothing: what only makes sense beside it, such as the import, asks for the class it adds.
+//! All of it is done or nothing: the target's other recipes, such as the import, depend on the class that it adds.
 
 mod edits;
 mod entry;
@@ -37,7 +37,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if is_ported && input.project.modes.is_some() {
         note_limits(input, view);
     }
-    // A step that has the target's modules is somebody's own port.
+    // A step that uses the target's modules is an existing port.
     let by_hand = input.settings.target.modules.iter().any(|module| view.names.imports(module));
     if is_ported || by_hand || view.names.is_of_other_framework() {
         return Vec::new();
@@ -49,7 +49,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     port_steps(input, view, &steps, &rewrite)
 }
 
-/// The changes of the one step, or everything that is in the way.
+/// The changes of the one step, or all obstacles.
 fn rewrite(input: &Input<'_, '_>, file: FileInProject<'_, '_>, wholes: &[Id]) -> Planned {
     match wholes {
         [whole] => edits::wishes(&Plan::read(input, file, *whole)?),
@@ -57,7 +57,7 @@ fn rewrite(input: &Input<'_, '_>, file: FileInProject<'_, '_>, wholes: &[Id]) ->
     }
 }
 
-/// What a ported trainer of a project with compute modes leaves to a person: it is told where it happens.
+/// What a ported trainer of a project with compute modes leaves as manual work: it is reported at its place.
 fn note_limits(input: &Input<'_, '_>, view: &FileView<'_>) {
     for (list, said) in [(RUNS_MODEL, says::host_infers()), (COMPILES, says::compiling_opens_data())] {
         let listed = input.settings.definitions.names(list);

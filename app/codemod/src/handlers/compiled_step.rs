@@ -1,5 +1,5 @@
 //! `compile-training-step`: for targets that compile forward pass, loss, backward pass and update into one program. The
-//! model and the statements from its call to the loss move into a module of their own; the training step calls that.
+//! model and the statements from its call to the loss become a module, which the training step calls.
 
 mod accumulated;
 mod around;
@@ -53,7 +53,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     port_steps(input, view, &steps, &rewrite::rewrite)
 }
 
-/// The module that the target's software is imported as.
+/// The name under which the target's software is imported.
 fn software(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<String> {
     let import = input.block(view, IMPORT, &Values::default().flag("other_modes", false))?;
     import.trim().strip_prefix("import ").map(str::to_owned)

@@ -13,7 +13,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     }
 }
 
-/// A member in the columns of the last one, with a value of the same kind as the others.
+/// A member aligned with the last one, with a value of the same kind as the others.
 fn member(view: &FileView<'_>, modes: &Modes, usual: Option<i64>) -> Option<Wish> {
     let index = &view.index;
     let members = enum_members(view, modes.enum_in(view)?);
@@ -30,7 +30,7 @@ fn member(view: &FileView<'_>, modes: &Modes, usual: Option<i64>) -> Option<Wish
     Some(Wish::new(view, *assignment, vec![Change::Insert { at: statement, after: true, text }]))
 }
 
-/// One more choice behind the last.
+/// One more choice after the last.
 fn choice(view: &FileView<'_>, modes: &Modes, last: python::Id) -> Wish {
     let end = view.index.item(last).end;
     let quote = view.index.text_of(last).chars().next().unwrap_or('"');

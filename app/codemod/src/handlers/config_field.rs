@@ -1,4 +1,4 @@
-//! `add-config-field`: the target's fields (`[field.NAME]` in a guide's front matter) beside the project's compute mode.
+//! `add-config-field`: the target's fields (`[field.NAME]` in a guide's front matter) next to the compute mode.
 
 use super::{Input, Wish};
 use python::edit::Change;
@@ -21,8 +21,8 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     statement.map(wish).into_iter().collect()
 }
 
-/// The field behind which others may come: this one, or the last of its class where a call gives arguments by their places, so that
-/// each keeps the place that it had.
+/// The field after which others can be added: this one, or the last of its class if a call uses positional arguments, so that their
+/// positions do not change.
 fn behind(view: &FileView<'_>, project: &ProjectFacts, above: Id) -> Id {
     let class = view.class_of(above);
     let is_own = |id: Id| view.function_of(id).is_none() && view.class_of(id) == class;
@@ -33,7 +33,7 @@ fn behind(view: &FileView<'_>, project: &ProjectFacts, above: Id) -> Id {
     fields.last().copied().filter(|_| is_moved).unwrap_or(above)
 }
 
-/// `lazy_mode: bool = True`, in the columns of the field above.
+/// `lazy_mode: bool = True`, aligned with the field above.
 fn in_columns(above: &str, name: &str, annotation: &str, default: &str) -> String {
     let columns = above.find(':').zip(above.find('=')).filter(|(colon, equals)| colon < equals);
     let Some((colon, equals)) = columns else { return format!("{name}: {annotation} = {default}") };

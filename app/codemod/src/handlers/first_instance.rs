@@ -1,4 +1,4 @@
-//! `first-instance-files`: what a function writes and removes behind its checkpoint is the first instance's, too.
+//! `first-instance-files`: only the first instance writes and removes files after a function's checkpoint, too.
 
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values, messages};
@@ -14,7 +14,7 @@ messages! {
 /// Functions and methods that write, rename or remove files.
 pub(super) const CHANGE_FILES: &str = "functions_that_change_files";
 
-/// What the other instances do.
+/// The code for the other instances.
 pub(super) const OTHERS_RETURN: BlockShape = BlockShape { name: "other_instances_return", fills: &[] };
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
@@ -40,7 +40,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     wishes
 }
 
-/// Whether the save happens whenever the function comes to its statement, as far as the target goes.
+/// Whether the save is always performed when the function reaches its statement, for the target.
 fn is_straight(input: &Input<'_, '_>, view: &FileView<'_>, save: Id, statement: Id) -> bool {
     let k = kinds();
     let index = &view.index;

@@ -1,4 +1,4 @@
-//! `load-bridge`, branch style: imports the target's bridge under the project's test, as early as the trainer knows its compute mode,
+//! `load-bridge`, branch style: imports the target's bridge under the project's test, as soon as the trainer knows its compute mode,
 //! so that no other import of the target's modules comes before.
 
 use super::{Handler, Input, Wish};
@@ -39,7 +39,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         };
         return importing_os(Wish::new(view, statement, vec![Change::Insert { at: statement, after: true, text }]));
     }
-    // No class keeps it: the module does, and other machines get past the import.
+    // No class stores it: the module does, and other machines skip the import.
     let situation = Situation::of_file(FileInProject { view, project: input.project }, input.settings);
     let first = nodes_of_type(&situation, &Type::FirstTorchImport).first().copied();
     let last = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();

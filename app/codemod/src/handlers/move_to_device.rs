@@ -1,5 +1,5 @@
 //! `move-to-device`: a program that names no device gets one: its models are moved before their optimizers, and the tensors
-//! of each batch where they get their names.
+//! of each batch where their names are bound.
 
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values, messages};
@@ -14,15 +14,15 @@ messages! {
     tensors_not_followed();
 }
 
-/// Models, one after another.
+/// Models, one after the other.
 const MOVE_MODELS: BlockShape = BlockShape { name: "move_models", fills: &["model", "model.name"] };
-/// Tensors, one after another.
+/// Tensors, one after the other.
 const MOVE_TENSORS: BlockShape = BlockShape { name: "move_tensors", fills: &["tensor", "tensor.name"] };
-/// Dictionaries of tensors, one after another.
+/// Dictionaries of tensors, one after the other.
 const MOVE_TABLES: BlockShape = BlockShape { name: "move_tables", fills: &["table", "table.name"] };
 /// A tensor that has no name.
 const MOVED_TENSOR: BlockShape = BlockShape { name: "moved_tensor", fills: &["tensor"] };
-/// A moved tensor that goes to the host again.
+/// A moved tensor that is copied back to the host.
 const TENSOR_ON_HOST: BlockShape = BlockShape { name: "tensor_on_host", fills: &["tensor"] };
 /// All of them.
 pub(super) const BLOCKS: &[BlockShape] = &[MOVE_MODELS, MOVE_TENSORS, MOVE_TABLES, MOVED_TENSOR, TENSOR_ON_HOST];

@@ -1,6 +1,6 @@
-//! What makes a step simpler to read, and is done only if the step is ported then: a step that is refused keeps its lines. A loss that
-//! is computed and differentiated in one expression, `criterion(net(x), y).backward()`, gets a name first, so that the step reads as
-//! forward pass, loss, backward pass; statements that share a line get one each, and what a scaler does that is handed the loss is written out.
+//! Simplifications of a step, which are made only if the step is then ported: a refused step keeps its lines. A loss that is computed and
+//! differentiated in one expression, `criterion(net(x), y).backward()`, is first assigned to a name, so that the step reads as forward pass,
+//! loss, backward pass; statements that share a line get one each, and the work of a scaler that receives the loss is written out.
 
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values};
@@ -11,7 +11,7 @@ use python::tree::{Id, Tree, kinds};
 use training::step::{handed_losses, steps_that_train, unnamed_loss};
 use training::{FileInProject, FileView, Obstacle};
 
-/// What a scaler does that is handed the loss, and the part of it that updates the weights.
+/// The work of a scaler that receives the loss, and the part of it that updates the weights.
 pub(super) const SCALED_STEP: BlockShape = BlockShape::new("scaled_step", &["loss", "counts", "test", "update"]);
 /// [`SCALED_STEP`]
 pub(super) const SCALED_UPDATE: BlockShape =
@@ -23,7 +23,7 @@ struct Reason {
     text: String,
 }
 
-/// What a verb makes of a step, or everything that is in its way.
+/// A verb's result for a step, or all obstacles.
 pub(super) type Planned = Result<Vec<Wish>, Vec<Obstacle>>;
 
 type Ported = Result<Vec<Wish>, Vec<Reason>>;
@@ -31,13 +31,13 @@ type Ported = Result<Vec<Wish>, Vec<Reason>>;
 /// How a verb plans the steps of a file.
 type Planner = dyn for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, &[Id]) -> Planned;
 
-/// What a verb makes of steps, or why nothing.
+/// A verb's result for several steps, or why there is none.
 fn planned(plan: &Planner, input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id]) -> Ported {
     let file = FileInProject { view, project: input.project };
     plan(input, file, wholes).map_err(|obstacles| reasons(input, view, obstacles))
 }
 
-/// Ports the steps that `wholes` hold as `plan` says, once they are simple enough; otherwise says all that is in the way.
+/// Ports the steps in `wholes` with `plan`, once they are simple enough; otherwise reports all obstacles.
 pub(super) fn port_steps(input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id], plan: &Planner) -> Vec<Wish> {
     // Other compute modes keep their code.
     let is_alone = input.project.modes.is_none();
@@ -58,8 +58,8 @@ pub(super) fn port_steps(input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[I
     done.unwrap_or_else(|reasons| tell(input, reasons))
 }
 
-/// Writes out what a scaler does that is handed the loss and the optimizer, if the step is ported then; none where there is no one such
-/// call. What is in the way then is told.
+/// Writes out the work of a scaler that receives the loss and the optimizer, if the step is then ported; none if there is not exactly
+/// one such call. Obstacles are then reported.
 pub(super) fn write_out_scaler(input: &Input<'_, '_>, view: &FileView<'_>, plan: &Planner) -> Option<Vec<Wish>> {
     let file = FileInProject { view, project: input.project };
     let found = handed_losses(file);
@@ -90,7 +90,7 @@ pub(super) fn write_out_scaler(input: &Input<'_, '_>, view: &FileView<'_>, plan:
     Some(ported.map_or_else(|reasons| tell(input, reasons), |wish| vec![wish]))
 }
 
-/// What is against the steps of a file.
+/// Obstacles for the steps of a file.
 fn refusals(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
@@ -116,11 +116,10 @@ fn tell(input: &Input<'_, '_>, reasons: Vec<Reason>) -> Vec<Wish> {
     Vec::new()
 }
 
-/// What is against a step as it reads in a view.
+/// Obstacles for a step as it is in a view.
 type Refused<'r> = dyn Fn(&Input<'_, '_>, &FileView<'_>) -> Vec<Reason> + 'r;
 
-/// Gives the losses of steps their names, if `refused` has nothing against the steps as they read then. None where all have a
-/// name.
+/// Assigns the losses of steps to names, if `refused` has no obstacles for the resulting steps. None if all have a name.
 fn name_loss(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
@@ -135,7 +134,7 @@ fn name_loss(
     if_ported(input, view, at, changes?, refused)
 }
 
-/// Changes, in the order of the text, that make a step simpler to read, if the step is ported then.
+/// Changes, in the order of the text, that simplify a step, if the step is then ported.
 fn if_ported(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
@@ -161,7 +160,7 @@ fn if_ported(
     Some(Err(reasons))
 }
 
-/// Gives each statement of the steps that shares its line a line of its own, if the step is ported then; none where all have one.
+/// Moves each statement of the steps that shares its line to a line of its own, if the step is then ported; none if all have one.
 fn split_lines(
     input: &Input<'_, '_>,
     view: &FileView<'_>,

@@ -1,15 +1,15 @@
-//! `keras-pipeline-stages`: the layers of a model in contiguous stages of about as many layers each, where the program
-//! writes them one after another.
+//! `keras-pipeline-stages`: the layers of a model in contiguous stages of about equal size, if the program writes them
+//! in sequence.
 
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values};
 use python::edit::Change;
 use training::keras_layers::{layer_lists, layer_runs};
 
-/// How a program assigns layers to stages by itself: first the context of a stage, in full.
+/// How a program assigns layers to stages itself: first the context of a stage, in full.
 pub(super) const ASSIGNMENTS: &str = "pipeline_assignments";
 
-/// The header of a stage's block, and the statement that gives each layer of a list its stage.
+/// The header of a stage's block, and the statement that assigns each layer of a list to its stage.
 pub(super) const BLOCKS: &[BlockShape] = &[
     BlockShape { name: "pipeline_stage", fills: &["context", "number"] },
     BlockShape { name: "stages_of_layers", fills: &["model", "numbers"] },

@@ -1,9 +1,9 @@
-//! `comment-requirements`: packages that come with the target's software are not to be replaced by pip.
+//! `comment-requirements`: packages that come with the target's software must not be replaced by pip.
 
 use super::{Input, Wish};
 use python::edit::Change;
 
-/// The packages whose builds are the vendor's, each with what the comment says.
+/// The packages with vendor builds, each with its comment.
 pub(super) const PACKAGES: &str = "packages_of_the_vendor";
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
@@ -11,7 +11,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if !(file.starts_with("requirements") && file.ends_with(".txt")) {
         return Vec::new();
     }
-    // A program in PyTorch has TensorFlow for reasons of its own: to write logs, to read a format.
+    // A PyTorch program has TensorFlow for other reasons: to write logs, to read a format.
     let beside = input.project.imports("torch") && !input.project.trains_in_tensorflow;
     let is_beside = |name: &str| beside && (name.starts_with("tensorflow") || name.starts_with("tf-"));
     let packages = input.settings.definitions.names(PACKAGES);

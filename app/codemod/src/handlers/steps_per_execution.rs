@@ -1,4 +1,4 @@
-//! `keras-steps-per-execution`: one execution runs an epoch's batches; a model is compiled anew for the test's number.
+//! `keras-steps-per-execution`: one execution runs an epoch's batches; a model is recompiled for the test's number.
 
 use super::{Input, Wish};
 use python::edit::{Change, Splice, appended_argument, dedent, spliced};
@@ -31,7 +31,7 @@ fn keyword(steps: &str) -> String {
     format!("steps_per_execution={steps}")
 }
 
-/// The whole call with other steps, its lines as far to the left as they can go.
+/// The whole call with different steps, its lines dedented as far as possible.
 fn compiled_anew(view: &FileView<'_>, call: Id, steps: &str) -> Option<String> {
     let index = &view.index;
     let (range, text) = appended_argument(view, call, &keyword(steps))?;

@@ -1,4 +1,4 @@
-//! `strategy-scope`: everything that builds or runs a Keras model stands under one `with strategy.scope():`.
+//! `strategy-scope`: everything that builds or runs a Keras model is put under one `with strategy.scope():`.
 
 use super::{Input, Wish};
 use python::edit::Change;
@@ -18,13 +18,13 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if !is_scope(view, work.first) {
         return vec![wrap(work.first, format!("with {strategy}.scope():"))];
     }
-    // The scope is there for the model alone: what runs the model moves in behind it.
+    // The scope is only there for the model: the code that runs the model is moved in after it.
     let block = index.parent(work.first).unwrap_or(ROOT);
     let behind = index.parts(block).find(|s| *s > work.first && *s <= work.last);
     behind.map(|first| wrap(first, String::new())).into_iter().collect()
 }
 
-/// The name that a strategy of the target is assigned to, where it can be read at a statement.
+/// The name to which a strategy of the target is assigned, if it can be read at a statement.
 fn strategy<'t>(input: &Input<'_, '_>, view: &FileView<'t>, at: Id) -> Option<&'t str> {
     let index = &view.index;
     let strategies = input.settings.definitions.names(STRATEGIES);

@@ -1,4 +1,4 @@
-//! `drop-unused-imports`: imports whose last use went with a change.
+//! `drop-unused-imports`: imports whose last use was removed by a change.
 
 use super::{Input, Wish};
 use python::imports::{unread_imports, without_names};

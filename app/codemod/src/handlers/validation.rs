@@ -1,4 +1,4 @@
-//! `validation-no-grad`: evaluation that records gradients goes under `torch.no_grad()`.
+//! `validation-no-grad`: evaluation that records gradients is put under `torch.no_grad()`.
 
 use super::{Input, Wish};
 use python::edit::Change;

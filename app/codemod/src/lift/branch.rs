@@ -1,4 +1,4 @@
-//! A branch for the target beside the vendor's.
+//! A branch for the target next to the vendor's.
 
 use super::joined::{first_of, is_target_import, target_imports};
 use crate::fix::Fix;
@@ -9,7 +9,7 @@ use python::tree::{Id, ROOT, Tree, kinds};
 use training::modes::Modes;
 use training::{FileView, ProjectFacts};
 
-/// A branch for the target beside the vendor's: the vendor's body, ported in place.
+/// A branch for the target next to the vendor's: the vendor's body, ported in place.
 pub(super) fn branch(
     view: &FileView<'_>,
     project: &ProjectFacts,
@@ -60,7 +60,7 @@ pub(super) fn branch(
     if is_empty_body(&flat) {
         return None;
     }
-    // Where `else` does the same, the target takes it already.
+    // If `else` does the same, the target already uses it.
     let else_body = index.children(chain).find(|c| index.kind(*c) == k.else_clause).and_then(|c| index.body(c));
     if imports.is_empty() && else_body.is_some_and(|e| bare(index.text_of(e)) == bare(&flat)) {
         return None;
@@ -73,7 +73,7 @@ pub(super) fn branch(
     let newline = view.layout.newline;
     let lines = at_indent(&lines.replace("\r\n", "\n"), &body_indent, newline);
     let written = format!("{newline}{indent}elif {test}:{newline}{body_indent}{lines}");
-    // Behind the branches of other modes: none of them can hold when the target's does.
+    // After the branches of other modes: none of them can be true if the target's is.
     let mut behind = end;
     for later in index.children(chain).filter(|c| index.kind(*c) == k.elif_clause && *c > clause) {
         let other = index
@@ -106,7 +106,7 @@ fn bare(text: &str) -> String {
         .join("\n")
 }
 
-/// `if a: x else: x` is `x`, as long as asking for `a` does nothing.
+/// `if a: x else: x` is `x`, as long as evaluating `a` has no effect.
 fn simplified(body: &str) -> String {
     let k = kinds();
     let tree = Tree::parse(body);
@@ -130,7 +130,7 @@ fn simplified(body: &str) -> String {
         index.of_kind_in(k.call, *only).iter().any(|c| !bodies.iter().any(|b| index.is_within(*c, *b)));
     let Some(first) = bodies.first() else { return body.to_owned() };
     let same = bodies.iter().all(|b| bare(index.text_of(*b)) == bare(index.text_of(*first)));
-    // A comment would be lost with its branch, but the original keeps it: this is the copy.
+    // A comment would be lost with its branch, but this is the copy and the original keeps it.
     if !has_else || !same || calls_in_tests {
         return body.to_owned();
     }

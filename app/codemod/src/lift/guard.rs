@@ -1,4 +1,4 @@
-//! The test for the target around what every mode runs.
+//! The test for the target around code that every mode runs.
 
 use super::Stranded;
 use super::joined::{first_of, is_target_import, target_imports};
@@ -13,18 +13,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use training::modes::Modes;
 use training::{FileView, ProjectFacts};
 
-/// What happens to one statement.
+/// The change of one statement.
 #[derive(Default)]
 struct Unit {
     before: Vec<String>,
     after: Vec<String>,
-    /// The statement as the target has it; an empty text where it goes.
+    /// The statement for the target; an empty text if it is removed.
     new: Option<String>,
     last: Id,
     fixes: Vec<Fix>,
 }
 
-/// Puts what every mode runs under the test, a statement or a run of neighbours at a time.
+/// Puts code that every mode runs under the test, a statement or a run of neighbours at a time.
 pub(super) fn guard_all(
     view: &FileView<'_>,
     project: &ProjectFacts,
@@ -74,7 +74,7 @@ fn is_compound(view: &FileView<'_>, statement: Id) -> bool {
         || index.kind(statement) == kinds().decorated_definition
 }
 
-/// Adds a fix that inserts or replaces whole statements; gives it back where a statement shares its line with another.
+/// Adds a fix that inserts or replaces whole statements; returns it if a statement shares its line with another.
 fn add_statements(view: &FileView<'_>, units: &mut BTreeMap<Id, Unit>, fix: Fix, statement: Id) -> Option<Stranded> {
     let mut ok = true;
     for change in &fix.changes {
@@ -148,7 +148,8 @@ fn runs(
             let joins = units.contains_key(&next)
                 && !done.contains(&next)
                 && guard_for(view, project, modes, next) == guard
-                // An insertion behind a statement that stays ends a run, unless what follows only inserts before.
+                // An insertion after an unchanged statement ends a run, unless the following change only inserts
+                // before.
                 && (units[&last].new.is_some() && units[&next].new.is_some());
             if !joins {
                 break;
@@ -225,7 +226,7 @@ fn negated(guard: &str) -> String {
     }
 }
 
-/// One more level for every line; lines that begin inside a string keep their place.
+/// Indents every line by one level; lines that begin inside a string are unchanged.
 fn indent_all(text: &str, unit: &str) -> String {
     let inside = lines_in_strings(text);
     let mut out = String::new();
@@ -251,7 +252,7 @@ fn guard_for(view: &FileView<'_>, project: &ProjectFacts, modes: &Modes, stateme
     {
         return None;
     }
-    // A class body and the parameters of a function are no place for a test of `self`.
+    // `self` can't be tested in a class body or in the parameters of a function.
     Some(guard)
 }
 

@@ -1,4 +1,4 @@
-//! Insertions that several recipes or branches make, before they are put under a test: each stands once.
+//! Insertions that several recipes or branches make, before they are put under a test: each is made once.
 
 use crate::fix::Fix;
 use python::edit::Change;
@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use training::FileView;
 use training::modes::Modes;
 
-/// Moves an insertion that every branch of an `if`/`else` makes behind the `if`. Branches that the target never takes
-/// have no say.
+/// Moves an insertion that every branch of an `if`/`else` makes to after the `if`. Branches that the target never runs
+/// are ignored.
 pub(crate) fn hoist(view: &FileView<'_>, modes: Option<&Modes>, fixes: &mut Vec<Fix>) {
     let k = kinds();
     let index = &view.index;
@@ -44,7 +44,7 @@ pub(crate) fn hoist(view: &FileView<'_>, modes: Option<&Modes>, fixes: &mut Vec<
                         .is_none_or(|c| modes.is_none_or(|m| m.tested(index, c).is_none_or(|t| t.contains(&m.target))));
                     let here: Vec<usize> = members
                         .iter()
-                        // Behind the last statement of the branch: nothing of the branch may come after it.
+                        // After the last statement of the branch: nothing of the branch may come after it.
                         .filter(|(_, at)| body.is_some_and(|b| index.parts(b).last() == Some(*at)))
                         .map(|(n, _)| *n)
                         .collect();
@@ -72,7 +72,7 @@ pub(crate) fn hoist(view: &FileView<'_>, modes: Option<&Modes>, fixes: &mut Vec<
     }
 }
 
-/// Drops insertions that stand there already.
+/// Drops insertions that already exist there.
 pub(crate) fn drop_present(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
     let bare = |text: &str| text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
     fixes.retain(|fix| {

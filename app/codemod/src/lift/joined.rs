@@ -1,4 +1,4 @@
-//! Several fixes as one: where it stands, how safe it is, and the imports that only the target's machine can serve.
+//! Several fixes as one: its place, its safety, and the imports that are only available on the target's machine.
 
 use crate::fix::{Fix, Lift};
 use training::ProjectFacts;

@@ -1,4 +1,4 @@
-//! Statements of a fence as a pattern, and the `+` lines put between them.
+//! Statements of a fence as a pattern, with the `+` lines between them.
 
 use super::lines::Line;
 use super::shape::{Block, Clause, Compound, Form, Item, Statement};
@@ -6,7 +6,7 @@ use crate::template::{Lines, Part, variable_name};
 use python::pattern::NodePattern;
 use python::tree::{Id, Index, kinds};
 
-/// Where the parts of a block stand in the fence, beside [`Block`]: first and last line and the column.
+/// Locations of a block's parts in the fence, in addition to [`Block`]: first and last line and the column.
 pub(super) struct Extent {
     indent: usize,
     /// Per statement: first line, last line, extents of its body and of its clauses' bodies with their first lines.
@@ -24,7 +24,7 @@ pub(super) struct Builder<'r, 'l, 'c> {
     pub(super) index: &'r Index<'r>,
     pub(super) lines: &'l [&'l Line<'l>],
     pub(super) counter: &'c mut usize,
-    /// Lines that [`wrap_clause`] put in front.
+    /// Lines that [`wrap_clause`] added before.
     pub(super) offset: usize,
 }
 
@@ -107,7 +107,7 @@ fn statements_of(index: &Index<'_>, block: Id) -> Vec<Id> {
     index.parts(block).collect()
 }
 
-/// Puts `+` lines at their place: `at` is the pattern line they follow.
+/// Inserts `+` lines: `at` is the pattern line that they follow.
 pub(super) fn place(block: &mut Block, extent: &Extent, at: Option<usize>, indent: usize, lines: &Lines) -> bool {
     let Some(at) = at else {
         if indent == extent.indent {
@@ -129,7 +129,7 @@ pub(super) fn place(block: &mut Block, extent: &Extent, at: Option<usize>, inden
     if let Item::Statement(Statement { form: Form::Compound(compound), deleted }) = &mut block.items[item]
         && let Some(body) = &span.body
     {
-        // The clause (or the body) that the line stands in.
+        // The clause (or the body) that contains the line.
         let clause = span.clauses.iter().rposition(|(row, _)| *row <= at);
         if indent == extent.indent && at < span.last {
             let first_text = lines.0.first().and_then(|(_, t)| t.parts.first());
@@ -140,7 +140,7 @@ pub(super) fn place(block: &mut Block, extent: &Extent, at: Option<usize>, inden
                 next.before = Some(lines.clone());
                 return true;
             }
-            // `- with a:` / `+ with b:` in front of a body that stays.
+            // `- with a:` / `+ with b:` before an unchanged body.
             if !*deleted && at == span.first && lines.0.len() == 1 {
                 compound.new_header = Some(lines.0[0].1.clone());
                 return true;

@@ -22,7 +22,7 @@ pub(super) fn is_import(line: &Line<'_>) -> bool {
     line.marker == '+' && line.indent == 0 && (line.code.starts_with("import ") || line.code.starts_with("from "))
 }
 
-/// The block that a `+ {{block NAME}}` line brings along.
+/// The block that a `+ {{block NAME}}` line adds.
 pub(super) fn block_of<'a>(line: &Line<'a>) -> Option<&'a str> {
     let word = line.code.strip_prefix("{{block ")?.strip_suffix("}}")?;
     (line.marker == '+' && line.indent == 0).then(|| word.trim())

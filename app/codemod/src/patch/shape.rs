@@ -1,10 +1,10 @@
-//! What a patch matches, and what stands where in it.
+//! What a patch matches, and the locations of its parts.
 
 use crate::template::{Lines, Template};
 use python::pattern::NodePattern;
 
 /// What a patch matches.
-// One a rule, made once: what the smaller variant wastes is nothing.
+// One per rule, created once: the size of the smaller variant does not matter.
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Shape {
     /// One expression, anywhere.
@@ -13,7 +13,7 @@ pub(crate) enum Shape {
     Statements(Block),
 }
 
-/// Statements in order, with what is inserted between them.
+/// Statements in order, with the insertions between them.
 #[derive(Default)]
 pub(crate) struct Block {
     pub(crate) items: Vec<Item>,
@@ -40,9 +40,9 @@ pub(crate) enum Form {
 /// A statement with a block: matched by its header, part by part, then by its body.
 pub(crate) struct Compound {
     pub(crate) kind: u16,
-    /// Parts of the header with the field (0: none) that they fill.
+    /// Parts of the header with their field (0: none).
     pub(crate) header: Vec<(u16, NodePattern)>,
-    /// `-`/`+` on the header alone: what to write up to the colon.
+    /// `-`/`+` on the header alone: the new text up to the colon.
     pub(crate) new_header: Option<Template>,
     pub(crate) body: Block,
     pub(crate) clauses: Vec<Clause>,
@@ -53,6 +53,6 @@ pub(crate) struct Clause {
     pub(crate) kind: u16,
     pub(crate) header: Vec<(u16, NodePattern)>,
     pub(crate) body: Block,
-    /// Clauses to write in front of this one.
+    /// Clauses to insert before this one.
     pub(crate) before: Option<Lines>,
 }

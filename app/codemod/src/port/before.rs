@@ -1,11 +1,11 @@
-//! What Python would say against a file as it was given: none of a port's doing.
+//! Python errors in the original file, which the port did not cause.
 
 use python::compiles::{Rule, refused};
 use python::scopes::{Unbound, unbound};
 use python::tree::Index;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was wrong with a file before.
+/// The errors in a file before.
 #[derive(Default)]
 pub(super) struct Before {
     rules: BTreeMap<Rule, usize>,
@@ -22,13 +22,13 @@ impl Before {
         before
     }
 
-    /// Whether a name had no value before either.
+    /// Whether a name had no value before, too.
     pub(super) fn has(&self, unbound: &Unbound<'_>) -> bool {
         let known = |early| self.unbound.contains(&(unbound.name.to_owned(), early));
         known(false) || (unbound.early && known(true))
     }
 
-    /// How many places broke a rule.
+    /// The number of places that violated a rule.
     pub(super) fn count(&self, rule: Rule) -> usize {
         self.rules.get(&rule).copied().unwrap_or(0)
     }

@@ -1,10 +1,11 @@
-//! Blank lines that meet where a port took away the statements between them: in a block, one of two goes, too.
+//! Blank lines that become adjacent where a port removed the statements between them: in a block, one of two is
+//! removed, too.
 
 use crate::rope::{Replacement, Rope};
 
-/// Takes away the second of two blank lines of the original between which nothing is left.
+/// Removes the second of two blank lines of the original if nothing is left between them.
 ///
-/// At the top of a file two blank lines are common, and stay.
+/// At the top of a file two blank lines are common, and are kept.
 pub(super) fn doubled_blank_lines(text: &str, rope: &Rope<'_>) -> Vec<Replacement> {
     let mut out = Vec::new();
     let mut lines = text.split_inclusive('\n').peekable();

@@ -1,4 +1,4 @@
-//! Values of a list that a port would make equal: `choices=["cpu", "cuda"]` is no choice when both are the CPU.
+//! Values of a list that a port would make equal: `choices=["cpu", "cuda"]` is not a choice if both are the CPU.
 
 use crate::fix::Fix;
 use python::edit::Change;
@@ -7,13 +7,13 @@ use python::tree::{Id, kinds};
 use std::collections::{BTreeMap, BTreeSet};
 use training::FileView;
 
-/// Leaves out fixes that would write a value beside an equal one, where the values differed. What stays is reported as what
-/// is left of the source vendor.
+/// Drops fixes that would write a value next to an equal one, if the values were different. The original value is
+/// reported as remaining code of the source vendor.
 pub(super) fn drop_doubled(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
     let k = kinds();
     let index = &view.index;
     let lists = [k.list, k.tuple, k.set];
-    // Two tensors that come to stand in one place are two tensors still.
+    // Two tensors that are moved to the same device are still two tensors.
     let is_device = |node: Id| {
         index.kind(node) == k.string || (index.kind(node) == k.call && called_name(index, node) == Some("device"))
     };
@@ -30,7 +30,7 @@ pub(super) fn drop_doubled(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
             new.entry(node).or_insert(text);
         }
     }
-    // What the values of a list become, with the texts that become it.
+    // The new values of a list, with the texts that become them.
     let mut values: BTreeMap<Id, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
     for list in new.keys().filter_map(|node| index.parent(*node)) {
         values.entry(list).or_insert_with(|| {

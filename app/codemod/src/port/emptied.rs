@@ -1,4 +1,4 @@
-//! Statements that a port has emptied: `if on_gpu: pass` does nothing, so it goes too.
+//! Statements that a port has emptied: `if on_gpu: pass` does nothing, so it is removed too.
 
 use crate::rope::{Replacement, Rope};
 use python::edit::{Change, splices};
@@ -7,18 +7,19 @@ use python::tree::{Id, kinds};
 use training::FileView;
 use training::words::CALLS_THAT_ASK;
 
-/// Takes away what only holds a `pass` that the port wrote, where the header does nothing by itself and no comment is lost.
+/// Removes statements that only contain a `pass` written by the port, if the header has no effect and no comment is
+/// lost.
 pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
     let k = kinds();
     let index = &view.index;
     let mut out: Vec<Replacement> = Vec::new();
-    // One of a block in a round: when all of its statements are empty, the last one leaves a `pass` in the next round.
+    // One per block and round: if all of its statements are empty, the last one becomes a `pass` in the next round.
     let mut blocks: Vec<Option<Id>> = Vec::new();
     for &pass in index.of_kind(k.pass_statement) {
         let Some(by) = rope.author(index.item(pass).start) else { continue };
         let alone = index.parent(pass).filter(|b| index.kind(*b) == k.block && index.parts(*b).count() == 1);
         let Some(owner) = alone.and_then(|block| index.parent(block)) else { continue };
-        // What holds nothing but this goes with it.
+        // A statement that contains only this one is removed with it.
         let mut owner = owner;
         let sole = |id: Id| index.parent(id).filter(|b| index.kind(*b) == k.block && index.parts(*b).count() == 1);
         while index.kind(owner) != k.else_clause
@@ -53,8 +54,8 @@ pub(super) fn emptied(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> 
     out
 }
 
-/// An `if` without an `else`, or a `for` whose names nothing reads behind it, with a header that calls nothing; a `try` that
-/// has no more to catch.
+/// An `if` without an `else`, or a `for` whose names are not read after it, with a header that calls nothing; a `try`
+/// with nothing left to catch.
 fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -75,7 +76,7 @@ fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
     quiet(iterable) && !names.into_iter().any(is_read)
 }
 
-/// Whether nothing happens where an expression is computed.
+/// Whether evaluating an expression has no effect.
 pub(super) fn is_quiet(view: &FileView<'_>, header: Id) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -88,7 +89,7 @@ pub(super) fn is_quiet(view: &FileView<'_>, header: Id) -> bool {
     !acts(header) && !inner.any(acts) && !words.contains("await") && !words.contains("yield")
 }
 
-/// The statement in front of an `else` that only passes, without it.
+/// The statement before an `else` that only passes, without the `else`.
 fn without_else(view: &FileView<'_>, clause: Id) -> Option<python::edit::Splice> {
     let index = &view.index;
     let owner =

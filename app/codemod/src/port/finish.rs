@@ -1,4 +1,4 @@
-//! The end of a port: what there is to say, and the certificate.
+//! The end of a port: the messages, and the certificate.
 
 use super::MOST_ROUNDS;
 use super::matched::matched;
@@ -56,7 +56,7 @@ pub(super) fn finish(
                     Remark { range: place..place, ..remark }
                 }));
             }
-            // Told once, at the first branch.
+            // Reported once, at the first branch.
             if let Some((modes, test)) = own_mode.and_then(|modes| Some((modes, modes.own_branch(view)?))) {
                 own_mode = None;
                 let message = messages::has_own_mode(&modes.target);
@@ -151,7 +151,7 @@ pub(super) fn finish(
     }
 }
 
-/// That the port of a file computes in another type than the original did, told where the original says its own.
+/// That the port of a file uses a different number type than the original, reported where the original sets its own.
 fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usize) -> Option<(usize, Remark)> {
     let original = &plan.origins.get(file).filter(|_| state.is_changed())?.precision;
     let (old, at) = original.first()?;
@@ -168,7 +168,7 @@ fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usiz
     Some((at, Remark { severity, ..Remark::warning(place..place, "engine#precision", message) }))
 }
 
-/// Ranges, to ask whether one of them holds another.
+/// Ranges, for testing whether one of them contains another.
 struct Covered(Vec<(usize, usize)>);
 
 impl Covered {
@@ -190,7 +190,7 @@ impl Covered {
     }
 }
 
-/// Where a place of the original is in the ported text.
+/// The location of a place of the original in the ported text.
 fn ported_place(state: &State<'_>, at: usize) -> usize {
     let mut place = at;
     for edit in state.rope.edits().iter().take_while(|edit| edit.start <= at) {
@@ -208,8 +208,8 @@ fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// What rules have to say without changing anything: those about the port, or those about the program as it was given. Of a rule
-/// that reports one place of a project, `once` holds what was reported.
+/// Messages of rules that change nothing: those about the port, or those about the original program. For a rule that
+/// reports one place of a project, `once` contains what was reported.
 fn reports<'p>(
     plan: &'p Plan<'_>,
     view: &FileView<'_>,
@@ -230,7 +230,7 @@ fn reports<'p>(
             if (!rule.manual && !offered) || is_as_given != as_given {
                 continue;
             }
-            // What is offered is one choice for the whole project.
+            // An opt-in change is a single choice for the whole project.
             let is_first = offered || rule.conditions.iter().any(Condition::is_first_of_project);
             let says = rule.says.as_deref();
             let key = (recipe.id.as_str(), says, if says.is_some() { 0 } else { rule.line });

@@ -1,5 +1,5 @@
-//! The last look at a ported text: Python compiles it, and every name that it reads has a value. What the original had wrong
-//! already is none of the port's doing.
+//! The final check of a ported text: Python compiles it, and every name that it reads has a value. Errors in the
+//! original do not count.
 
 use super::plan::Plan;
 use super::state::State;
@@ -15,15 +15,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use training::FileView;
 
-/// Recipes' work that can't stay, with the reason; nobody's where no edit is to blame.
+/// Edits of recipes that have to be reverted, with the reason; none if no edit is the cause.
 pub(super) struct Fault {
     pub(super) by: Vec<Provenance>,
     pub(super) why: Said,
-    /// What is said where the file is left as it was.
+    /// The message if the file is unchanged.
     pub(super) or: Said,
 }
 
-/// The first thing that is wrong with a file now and was not before.
+/// The first error in a file that was not there before.
 pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: usize) -> Option<Fault> {
     let before = plan.origins.get(n)?.before.as_ref()?;
     if !state.is_changed() {
@@ -35,7 +35,7 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: 
         rules.entry(fault.rule).or_default().push(fault.range);
     }
     rules.retain(|rule, places| places.len() > before.count(*rule));
-    // Of several places the one that a recipe had a hand in.
+    // Of several places the one that a recipe changed.
     let places = || rules.values().flatten();
     let written = places().find(|place| !around(state, index, place).is_empty());
     if let Some(place) = written.or_else(|| places().next()) {
@@ -47,7 +47,7 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: 
             or: messages::output_does_not_compile(shown),
         });
     }
-    // A name that a rule writes and the file never had is the project's own, unless it is a module's.
+    // A name that a rule writes and the file does not contain is the project's own, unless it is a module's.
     let modules = plan.settings.target.modules.iter().map(String::as_str).chain(KNOWN_MODULES);
     let modules: BTreeSet<&str> = modules.collect();
     let known = |name: &str| says(&state.source.text, name).next().is_some() || modules.contains(name);
@@ -64,27 +64,27 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: 
     Some(Fault { by, why, or })
 }
 
-/// Who wrote a place, or what stands around it in its statement.
+/// The recipe that wrote a place, or the code around it in its statement.
 fn around(state: &State<'_>, index: &Index<'_>, place: &Range<usize>) -> Vec<Provenance> {
     let own = state.rope.authors(place);
     if !own.is_empty() {
         return own;
     }
-    // The header of a compound statement is no place for what its body does.
+    // The header of a compound statement is not affected by its body.
     let holds_block = |id: &Id| !index.of_kind_in(kinds().block, *id).is_empty();
     let outwards = index.innermost(place).into_iter().flat_map(|id| std::iter::once(id).chain(index.ancestors(id)));
     let mut outwards = outwards.take_while(|id| *id != ROOT && !holds_block(id));
     outwards.find_map(|id| Some(state.rope.authors(&index.range(id))).filter(|by| !by.is_empty())).unwrap_or_default()
 }
 
-/// Where a text has a word.
+/// Where a word occurs in a text.
 fn says<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let of_word = |c: char| c.is_alphanumeric() || c == '_';
     let found = text.match_indices(word).map(move |(at, _)| at..at + word.len());
     found.filter(move |w| !text[..w.start].ends_with(of_word) && !text[w.end..].starts_with(of_word))
 }
 
-/// Whose edits took away where the original says a name.
+/// The edits that removed the places where the original contains a name.
 fn unbinds(state: &State<'_>, name: &str) -> Vec<Provenance> {
     let edits = state.rope.edits();
     let mut by: Vec<Provenance> = Vec::new();

@@ -1,4 +1,4 @@
-//! Where rules match, and what the patches in a verb's section make of the step that it ports.
+//! Where rules match, and the results of the patches in a verb's section for the step that it ports.
 
 use super::plan::Plan;
 use crate::condition::{Situation, nodes_of_type};
@@ -24,7 +24,7 @@ pub(super) fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) ->
         let types = rule.conditions.iter().map(|c| c.types(variable)).find(|types| !types.is_empty())?;
         let mut nodes: Vec<Id> = types.iter().flat_map(|t| nodes_of_type(situation, t)).collect();
         if rule.of_step {
-            // A part that is a statement of its own counts as that where statements are matched, and only there.
+            // A part that is a whole statement counts as one where statements are matched, and only there.
             let is_statement = |id: &Id| situation.view.statement_of(*id) == Some(*id);
             let statements = matches!(patch.shape, Shape::Statements(_));
             nodes.retain(|id| is_statement(id) == statements);
@@ -38,7 +38,8 @@ pub(super) fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) ->
     found
 }
 
-/// What the patches over the step in a verb's section make of the parts that it found; the place of a match that can't be written.
+/// The results of the patches over the step in a verb's section for the parts that it found; the place of a match that
+/// can't be written.
 pub(super) fn patch_step(
     plan: &Plan<'_>,
     recipe: &Recipe,

@@ -1,4 +1,4 @@
-//! Comments on statements that a port has taken away: a remark on what is no longer there goes, too.
+//! Comments on statements that a port removed: a comment on removed code is removed, too.
 
 use crate::rope::{Fate, Replacement, Rope};
 use python::lines::{line_end, line_indent, line_start};
@@ -6,7 +6,8 @@ use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 use training::words::{COMMENTS_FOR_TOOLS, COMMENTS_ON_GPUS};
 
-/// Takes away comments whose statements are gone without anything in their place, and an empty line of two that would meet.
+/// Removes comments whose statements were removed without a replacement, and one of two empty lines that would become
+/// adjacent.
 pub(super) fn orphaned(original: &FileView<'_>, text: &str, rope: &Rope<'_>) -> Vec<Replacement> {
     let mut out: Vec<Replacement> = Vec::new();
     for (lines, fate) in on_what_went(original, rope).into_iter().filter(|(_, fate)| !fate.written) {
@@ -39,7 +40,7 @@ fn next_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
 }
 
-/// Comments that went with their statements: the line of each, and what it says.
+/// Comments that were removed with their statements: the line and text of each.
 pub(super) fn gone(original: &FileView<'_>, rope: &Rope<'_>) -> Vec<(usize, String)> {
     let index = &original.index;
     let went = on_what_went(original, rope).into_iter().flat_map(|(lines, _)| lines);
@@ -47,10 +48,10 @@ pub(super) fn gone(original: &FileView<'_>, rope: &Rope<'_>) -> Vec<(usize, Stri
     missing.map(|c| (index.line(c), index.text_of(c).trim_end().to_owned())).collect()
 }
 
-/// Comments of the original whose statements are gone from the text, with what became of these.
+/// Comments of the original whose statements are missing from the text, with the fate of these.
 ///
-/// Lines of comments speak of the statements below them, as far as no empty line, comment or end of the block comes between; a
-/// comment behind a statement speaks of that.
+/// Comment lines refer to the statements below them, up to an empty line, comment or end of the block; a comment after
+/// a statement refers to that.
 fn on_what_went<'r>(original: &FileView<'_>, rope: &'r Rope<'_>) -> Vec<(Vec<Id>, Fate<'r>)> {
     let index = &original.index;
     let is_line =
@@ -77,7 +78,7 @@ fn on_what_went<'r>(original: &FileView<'_>, rope: &'r Rope<'_>) -> Vec<(Vec<Id>
         if words().any(|w| w.contains(char::is_alphanumeric)) && !for_tools {
             let group = group_below(original, comment);
             let bytes = |n: usize| index.item(group[0]).start..index.item(group[n - 1]).end;
-            // All that is gone of it, from its beginning; what stays behind that is spoken of, or not.
+            // All of it that was removed, from its beginning; with whether any remaining code is still referred to.
             let all = (1..=group.len()).rev().find_map(|n| Some((n, rope.fate(&bytes(n))?)));
             let fate = all.filter(|(n, _)| {
                 *n == group.len()
@@ -90,7 +91,7 @@ fn on_what_went<'r>(original: &FileView<'_>, rope: &'r Rope<'_>) -> Vec<(Vec<Id>
     out
 }
 
-/// The statement that a comment on its last line stands behind.
+/// The statement after which a comment is on its last line.
 fn statement_before(original: &FileView<'_>, comment: Id) -> Option<Id> {
     let index = &original.index;
     let start = index.item(comment).start;
@@ -116,7 +117,7 @@ fn speaks_of<'c>(mut comments: impl Iterator<Item = &'c str>, went: &str, stays:
     found && !other
 }
 
-/// The statements below a comment; none at the top of the file, where it speaks of the whole.
+/// The statements below a comment; none at the top of the file, where it refers to the whole file.
 fn group_below(original: &FileView<'_>, comment: Id) -> Vec<Id> {
     let index = &original.index;
     let below = next_line(index.text, index.item(comment).end);

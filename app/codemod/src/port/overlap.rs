@@ -1,4 +1,4 @@
-//! Fixes that meet: which of them a round takes.
+//! Overlapping fixes: which of them a round applies.
 
 use super::plan::Plan;
 use crate::fix::Fix;
@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
 use training::FileView;
 
-/// An expression that matched is its rule's for the round, with all that is inside; of a method's call only the call,
-/// not what it is called on.
+/// A matched expression belongs to its rule for the round, with everything inside; for a method call only the call, not
+/// its receiver.
 pub(super) fn own(view: &FileView<'_>, node: Id) -> Range<usize> {
     let k = kinds();
     let index = &view.index;
@@ -21,8 +21,8 @@ pub(super) fn own(view: &FileView<'_>, node: Id) -> Range<usize> {
     receiver.map_or(index.item(node).start, |r| index.item(r).end)..end
 }
 
-/// The order in which fixes that meet are settled: the one that changes more text first, because it knows more of its
-/// surroundings; then the order of the guide.
+/// The order in which overlapping fixes are resolved: the one that changes more text first, because it has more
+/// context; then the order of the guide.
 pub(super) fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
     fixes.sort_by_cached_key(|fix| {
         let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
@@ -32,7 +32,7 @@ pub(super) fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
     });
 }
 
-/// Fixes that do not touch what an earlier one touches. What is left out comes again in the next round, if it still can.
+/// Fixes that do not overlap an earlier one. The others are tried again in the next round, if they still match.
 pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Fix> {
     let mut taken = Taken::default();
     fixes
@@ -60,7 +60,7 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
         .collect()
 }
 
-/// Ranges that fixes have taken; none of them overlap.
+/// Ranges of accepted fixes; none of them overlap.
 #[derive(Default)]
 struct Taken {
     ranges: BTreeMap<usize, (usize, String)>,
@@ -68,7 +68,8 @@ struct Taken {
 }
 
 impl Taken {
-    /// The taken range that a range overlaps: the range, the taken one and its recipe. Two insertions at one place don't.
+    /// The accepted range that a range overlaps: the range, the accepted one and its recipe. Two insertions at one
+    /// place don't overlap.
     fn meeting(&self, range: &Range<usize>) -> Option<(Range<usize>, Range<usize>, String)> {
         let before = if range.is_empty() { range.start } else { range.end };
         if let Some((start, (end, recipe))) = self.ranges.range(..before).next_back()
@@ -93,7 +94,7 @@ impl Taken {
     }
 }
 
-/// A block that would lose its last statement keeps `pass`, also when several fixes empty it together.
+/// A block that would lose its last statement keeps `pass`, even if several fixes empty it together.
 pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
     let index = &view.index;
     let deletes = |change: &Change| match change {

@@ -1,4 +1,4 @@
-//! What is decided for a whole port, and what is noted on the way.
+//! Decisions for a whole port, and notes collected during it.
 
 use super::Trace;
 use super::state::Origin;
@@ -17,20 +17,20 @@ use std::sync::Arc;
 use training::modes::Region;
 use training::{FileView, ProjectFacts, Unused};
 
-/// Remarks by file.
+/// Messages by file.
 pub(super) type Notes = BTreeMap<usize, Vec<Remark>>;
 
-/// What is decided for the whole port.
+/// Decisions for the whole port.
 pub(super) struct Plan<'a> {
     pub(super) recipes: &'a Target,
     pub(super) options: &'a Options,
     pub(super) settings: Settings<'a>,
     pub(super) branch: bool,
-    /// The project has branches for the target already, and nobody asked for more of them: what has none stays as it is.
+    /// The project has branches for the target already, and no more were requested: code without one is unchanged.
     pub(super) own_mode: bool,
-    /// Whether a file names a device, as the project was given; known from the first round on.
+    /// Whether a file of the original project names a device; known from the first round on.
     pub(super) names_device: Option<bool>,
-    /// What none of the project's programs comes to, as it was given.
+    /// Code that none of the original project's programs reaches.
     pub(super) unused: Option<Rc<Unused>>,
     /// Whether the port moves models of a project that names no device.
     pub(super) moves_models: Option<bool>,
@@ -39,9 +39,9 @@ pub(super) struct Plan<'a> {
     pub(super) origins: Vec<Origin>,
     /// Matches of this round that could not be written, by file.
     pub(super) refused: RefCell<Notes>,
-    /// What no round could write for want of a value, by places of the original.
+    /// Places that no round could write because a value is missing, by places of the original.
     pub(super) lacking: RefCell<Notes>,
-    /// Edits and recipes that a file has to do without, by file: with them it would be no program.
+    /// Edits and recipes that are disabled for a file, by file: they would make it invalid.
     pub(super) barred: RefCell<BTreeMap<usize, BTreeSet<String>>>,
 }
 
@@ -83,8 +83,8 @@ impl Plan<'_> {
         self.refused.borrow_mut().entry(file).or_default().push(Remark::warning(start..start, &recipe.id, message));
     }
 
-    /// That a rule writes a value which the release does not have; `at` is its place in the original. Rules that do without
-    /// the value may change the text so that this one matches no more, and it has to be told all the same.
+    /// That a rule writes a value which the release does not have; `at` is its place in the original. Other rules may
+    /// change the text so that this one matches no more, and it has to be reported anyway.
     pub(super) fn lacks_value(&self, file: usize, at: usize, recipe: &Recipe, fact: &str) {
         let name = fact.strip_prefix("variable.").unwrap_or(fact);
         let (variable, meaning) = name.split_once('.').unwrap_or((name, ""));
@@ -97,7 +97,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Keeps an edit out of a file and reports its place. Of a training step all goes or nothing.
+    /// Disables an edit for a file and reports its place. For a training step, all edits are disabled together.
     pub(super) fn bar(&self, file: usize, by: &Provenance, why: Said) {
         let of_step = |recipe: &&Arc<Recipe>| {
             recipe.rules.iter().any(|r| r.of_step || matches!(&r.body, Body::Handler(h) if h.ports_step))
@@ -115,7 +115,7 @@ impl Plan<'_> {
         self.lacking.borrow_mut().entry(file).or_default().push(remark);
     }
 
-    /// Whether an edit or a recipe is kept out of a file.
+    /// Whether an edit or a recipe is disabled for a file.
     pub(super) fn is_barred(&self, file: usize, name: &str) -> bool {
         self.barred.borrow().get(&file).is_some_and(|names| names.contains(name))
     }

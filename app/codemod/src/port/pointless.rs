@@ -1,5 +1,5 @@
-//! Code that a port has made pointless: `x = x`, a choice between two equal values, `if amp:` with the same statements as its `else`
-//! once the scaler is gone.
+//! Code that a port has made pointless: `x = x`, a choice between two equal values, `if amp:` with the same statements
+//! as its `else` once the scaler is removed.
 
 use super::emptied::is_quiet;
 use crate::rope::{Replacement, Rope};
@@ -7,7 +7,7 @@ use python::edit::{Change, splices, unindented};
 use python::tree::{Id, kinds};
 use training::FileView;
 
-/// Simplifies what the port wrote or deleted something in; the outermost of several that are inside one another.
+/// Simplifies code in which the port wrote or deleted something; the outermost of nested ones.
 pub(super) fn pointless(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
     let (index, k) = (&view.index, kinds());
     let of_kind = |kind| index.of_kind(kind).iter().copied();
@@ -16,7 +16,7 @@ pub(super) fn pointless(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement
     let branches = of_kind(k.if_statement).filter_map(|test| equal_branches(view, test));
     let found = choices.chain(statements).chain(branches).filter_map(|change| {
         let node = change.node()?;
-        // A deletion behind the last byte is recorded at that byte.
+        // A deletion after the last byte is recorded at that byte.
         let range = index.range(node);
         Some((node, (change, rope.authors(&(range.start..range.end + 1)).into_iter().next()?)))
     });
@@ -29,7 +29,7 @@ pub(super) fn pointless(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement
     replacements.collect()
 }
 
-/// What a choice gives whatever its test says: one of two equal values, or `x` of `x if x is not None else None`.
+/// The value of a choice whatever its test: one of two equal values, or `x` of `x if x is not None else None`.
 fn chosen_value(view: &FileView<'_>, choice: Id) -> Option<Change> {
     let index = &view.index;
     let [value, test, other] = index.parts(choice).collect::<Vec<_>>()[..] else { return None };
@@ -39,7 +39,7 @@ fn chosen_value(view: &FileView<'_>, choice: Id) -> Option<Change> {
     ((text == otherwise || is_none) && is_quiet(view, test)).then_some(change)
 }
 
-/// Nothing in place of `x = x`, or a `pass` where it is alone.
+/// Removes `x = x`, or replaces it by a `pass` if it is alone.
 fn assignment_to_itself(view: &FileView<'_>, assignment: Id) -> Option<Change> {
     let index = &view.index;
     let (to, from) = (index.target(assignment)?, index.source(assignment)?);
@@ -50,7 +50,7 @@ fn assignment_to_itself(view: &FileView<'_>, assignment: Id) -> Option<Change> {
     same.then_some(Change::Replace { first: at, last: at, text })
 }
 
-/// One branch in place of two equal ones.
+/// Replaces two equal branches by one.
 fn equal_branches(view: &FileView<'_>, test: Id) -> Option<Change> {
     let index = &view.index;
     let branch = index.if_statement(test)?;

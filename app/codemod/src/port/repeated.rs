@@ -1,12 +1,13 @@
-//! Imports that a port has written twice into one block: two recipes brought them in different rounds, or around two calls. One of
-//! the program's own that a port needs further up has moved there.
+//! Imports that a port has written twice into one block: two recipes added them in different rounds, or around two
+//! calls. An import of the program's own that a port needs further up has been moved there.
 
 use crate::rope::{Replacement, Rope};
 use python::edit::{Change, splices};
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
-/// Takes away each import, in a `try` or not, that a statement above it in its block makes already, where one of the two is the port's.
+/// Removes each import, in a `try` or not, that a statement above it in its block already makes, if one of the two is
+/// the port's.
 pub(super) fn repeated(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement> {
     let (index, k) = (&view.index, kinds());
     let is_import = |s: Id| [k.import_statement, k.import_from_statement].contains(&index.kind(s));

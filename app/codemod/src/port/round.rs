@@ -1,4 +1,4 @@
-//! One round: what the rules want, as replacements that get on with one another.
+//! One round: the edits of the rules, as compatible replacements.
 
 use super::blank_lines::doubled_blank_lines;
 use super::doubled::drop_doubled;
@@ -59,7 +59,7 @@ pub(super) fn round(
                 lift::hoist(view, modes, &mut fixes);
                 lift::drop_present(view, &mut fixes);
                 drop_doubled(view, &mut fixes);
-                // What wraps statements waits until nothing inside changes any more.
+                // Edits that wrap statements wait until nothing inside changes any more.
                 let (wraps, mut fixes): (Vec<Fix>, Vec<Fix>) = fixes.into_iter().partition(Fix::wraps);
                 outermost_first(view, &mut fixes);
                 let mut fixes = without_overlaps(plan, view, fixes);
@@ -104,7 +104,7 @@ pub(super) fn round(
                     replacements
                 }
             }
-            // What such a project needs to be installed it says itself.
+            // Such a project itself specifies what has to be installed.
             None if plan.own_mode => Vec::new(),
             None => {
                 for fix in &fixes {
@@ -121,7 +121,7 @@ pub(super) fn round(
     (out, notes)
 }
 
-/// Two files may have an edit of the same name, so a rejection can say which file it means.
+/// Two files may have an edit of the same name, so a rejection can contain the file.
 fn is_rejected(options: &Options, path: &str, id: &str) -> bool {
     let names = |rejected: &String| match rejected.strip_suffix(id) {
         Some("") => true,
@@ -142,7 +142,7 @@ fn raw(fix: Fix) -> Vec<Replacement> {
         .collect()
 }
 
-/// Definitions below the imports of a file, two empty lines around them.
+/// Definitions below the imports of a file, with two empty lines around them.
 fn below_imports(view: &FileView<'_>, definitions: &str) -> Splice {
     let (index, newline) = (&view.index, view.layout.newline);
     let is_import = |id: &Id| {
@@ -161,17 +161,17 @@ fn below_imports(view: &FileView<'_>, definitions: &str) -> Splice {
     let next = statements.get(last + 1).map(|id| index.item(*id).start);
     let empty = next.map_or(2, |next| index.text[end..next].matches('\n').count().saturating_sub(1));
     let gap = newline.repeat(2usize.saturating_sub(empty));
-    // What begins with an import goes with the imports above.
+    // Code that begins with an import is placed with the imports above.
     let lead = if ["try:", "import ", "from "].iter().any(|import| definitions.starts_with(import)) { 2 } else { 3 };
     Splice { range: end..end, text: format!("{}{definitions}{gap}", newline.repeat(lead)) }
 }
 
-/// Replacements of a Python file, the imports that the new code needs included.
+/// Replacements of a Python file, including the imports that the new code needs.
 fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Replacement> {
     let mut imports: Vec<Replacement> = Vec::new();
     let mut out: Vec<(usize, Replacement)> = Vec::new();
     let statement = |fix: &Fix| view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
-    // Of the fixes of one block that ask for an import, the first brings it.
+    // Of the fixes in one block that need an import, the first adds it.
     let mut brings: BTreeMap<(Option<Id>, String), Id> = BTreeMap::new();
     for fix in &fixes {
         for (line, at) in fix.imports.iter().filter_map(|line| statement(fix).map(|at| (line, at))) {
@@ -192,7 +192,8 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts, fixes: Ve
         for line in &fix.imports {
             let used_at = own.iter().map(|s| s.range.start).min().unwrap_or(fix.at);
             if lift::is_target_import(facts, line) {
-                // Only the target's machine has it: it is imported where it is used, so that others can load the file.
+                // It is only available on the target's machine: it is imported where it is used, so that others can
+                // load the file.
                 if let Some(at) = statement(&fix)
                     && brings.get(&(view.index.parent(at), line.clone())) == Some(&at)
                     && importer::add(view, line, used_at).is_some()
@@ -210,7 +211,7 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts, fixes: Ve
     }
     imports.sort_by(|a, b| a.text.cmp(&b.text));
     let mut all: Vec<(usize, Replacement)> = imports.into_iter().map(|r| (0, r)).chain(out).collect();
-    // At one place imports come first, insertions before what replaces, and otherwise the order of the guide holds.
+    // At one place imports come first, insertions before replacements, and otherwise the order of the guide applies.
     all.sort_by_key(|(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
     let mut done = 0;
     let mut result: Vec<Replacement> = Vec::new();

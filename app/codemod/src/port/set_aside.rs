@@ -1,4 +1,4 @@
-//! Messages on code that nothing uses: one note of a file in place of them.
+//! Messages about unused code: a single note per file replaces them.
 
 use crate::messages;
 use crate::place::{Places, Remark};
@@ -6,7 +6,8 @@ use crate::ported::Severity;
 use std::collections::BTreeSet;
 use training::{FileView, Unused};
 
-/// Takes what warns of unused code out of the remarks of a file, and says in one remark where it was and what section explains it.
+/// Removes warnings about unused code from the messages of a file, and adds one message with their places and the
+/// section that explains it.
 pub(super) fn set_aside(
     remarks: &mut Vec<Remark>,
     view: &FileView<'_>,

@@ -1,4 +1,4 @@
-//! A file while it is being ported, and what is remembered of it as it was given.
+//! A file during a port, and facts about its original.
 
 use super::before::Before;
 use crate::definitions::Said;
@@ -12,18 +12,18 @@ use std::rc::Rc;
 use training::FileView;
 use training::ledger::Precision;
 
-/// A file while it is being ported.
+/// A file during a port.
 pub(super) struct State<'a> {
     pub(super) source: &'a SourceFile,
     pub(super) rope: Rope<'a>,
     pub(super) text: String,
-    /// None for files that are no Python.
+    /// None for non-Python files.
     pub(super) tree: Option<&'a Tree>,
-    /// What was read off the tree; none where the text is no Python. Most rounds change few files, so it is kept.
+    /// Facts read from the tree; none if the text is not Python. Kept, because most rounds change few files.
     view: Option<Rc<FileView<'a>>>,
-    /// The same of the file as it was given.
+    /// The same for the original file.
     original: (Option<&'a Tree>, Option<Rc<FileView<'a>>>),
-    /// Why the file is left alone.
+    /// Why the file is not edited.
     pub(super) blocked: Option<Remark>,
     trees: &'a Trees,
 }
@@ -41,17 +41,17 @@ impl<'a> State<'a> {
         Self { source, rope, text, tree, view, original, blocked, trees }
     }
 
-    /// The file as it is, where it is Python that can be ported.
+    /// The current file, if it is Python that can be ported.
     pub(super) fn view(&self) -> Option<Rc<FileView<'a>>> {
         self.view.clone().filter(|_| self.blocked.is_none())
     }
 
-    /// The file as it was given and as it is, where these are Python.
+    /// The original and the current file, if these are Python.
     pub(super) fn both_views(&self) -> (Option<Rc<FileView<'a>>>, Option<Rc<FileView<'a>>>) {
         (self.original.1.clone(), self.view.clone())
     }
 
-    /// Applies replacements; where the text would no longer be Python, does nothing and returns whose doing that is.
+    /// Applies replacements; if the text would no longer be Python, does nothing and returns the responsible edits.
     pub(super) fn apply(&mut self, replacements: &[Replacement]) -> Vec<Provenance> {
         if replacements.is_empty() {
             return Vec::new();
@@ -66,7 +66,7 @@ impl<'a> State<'a> {
         Vec::new()
     }
 
-    /// The text with replacements; none where it is no Python.
+    /// The text with replacements; none if it is not Python.
     fn with(&self, replacements: &[Replacement]) -> Option<(Rope<'a>, String, Option<Tree>)> {
         let mut rope = self.rope.clone();
         rope.apply(replacements);
@@ -82,7 +82,7 @@ impl<'a> State<'a> {
         (!tree.has_error()).then_some((rope, text, Some(tree)))
     }
 
-    /// Takes the newlines back that end a text whose last lines went, where the file as it was given ends without one.
+    /// Removes newlines at the end of a text whose last lines were removed, if the original ends without one.
     fn without_last_newline(&self, text: &str, replacements: &[Replacement]) -> Option<Replacement> {
         let given = &self.source.text;
         if given.is_empty() || given.ends_with('\n') || !text.ends_with('\n') {
@@ -106,7 +106,7 @@ impl<'a> State<'a> {
         };
         let mut out = Vec::new();
         while !parses(&authors) {
-            // The first one with whom the text is Python no more.
+            // The first one with whom the text is no longer Python.
             let (mut good, mut bad) = (0, authors.len());
             while bad - good > 1 {
                 let middle = (good + bad) / 2;
@@ -124,7 +124,7 @@ impl<'a> State<'a> {
         out
     }
 
-    /// Back to the file as it was given.
+    /// Reverts to the original file.
     pub(super) fn restart(&mut self) {
         self.rope = Rope::new(&self.source.text);
         self.text.clone_from(&self.source.text);
@@ -141,15 +141,15 @@ impl<'a> State<'a> {
     }
 }
 
-/// What is remembered of a file as it was given.
+/// Facts about the original file.
 #[derive(Default)]
 pub(super) struct Origin {
     pub(super) comments: BTreeMap<String, usize>,
-    /// Imported names that it used, with what they stand for.
+    /// Imported names that it used, with their meanings.
     pub(super) used: BTreeSet<(String, String)>,
-    /// What Python would say against it; none for a file that is no Python.
+    /// Its Python errors; none for a non-Python file.
     pub(super) before: Option<Before>,
-    /// What it computed in.
+    /// Its number type.
     pub(super) precision: Precision,
 }
 
@@ -166,7 +166,7 @@ impl Origin {
     }
 }
 
-/// The files as they are, where they are Python that can be ported.
+/// The current files, if they are Python that can be ported.
 pub(super) fn views<'a>(states: &[State<'a>]) -> Vec<Option<Rc<FileView<'a>>>> {
     states.iter().map(State::view).collect()
 }

@@ -1,4 +1,4 @@
-//! What the rules want to do in a file.
+//! The edits that the rules propose for a file.
 
 use super::matched::{matched, patch_step};
 use super::overlap::own;
@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use training::{FileView, ProjectFacts};
 
-/// What all rules want to do in one file.
+/// The edits that all rules propose for one file.
 pub(super) fn wishes(
     plan: &Plan<'_>,
     states: &[State<'_>],
@@ -62,7 +62,7 @@ pub(super) fn wishes(
     file.fixes
 }
 
-/// Which rule wants something.
+/// The rule that proposes an edit.
 #[derive(Clone, Copy)]
 struct By<'p> {
     rank: usize,
@@ -95,16 +95,16 @@ impl By<'_> {
     }
 }
 
-/// A file whose rules are asked.
+/// A file for which edits are collected.
 struct File<'p> {
     plan: &'p Plan<'p>,
     states: &'p [State<'p>],
-    /// Its number.
+    /// Its index.
     n: usize,
     view: Option<&'p FileView<'p>>,
     facts: &'p ProjectFacts,
     fields: &'p [String],
-    /// Whether a rule keeps its training step from being ported; asked when one wants to port it.
+    /// Whether a rule prevents its training step from being ported; determined when a rule would port it.
     stopped: Option<bool>,
     fixes: Vec<Fix>,
 }
@@ -150,7 +150,7 @@ impl File<'_> {
             self.fixes.extend(wishes.map(|Wish { at, changes, imports }| by.fix(at, at..at, changes, imports)));
         }
         for Note { range, message, stops_step } in told.take() {
-            // What goes for a step that is ported does not for one that stays.
+            // Edits for a ported step do not apply to one that is unchanged.
             if stopped && !stops_step {
                 continue;
             }
@@ -193,19 +193,20 @@ impl File<'_> {
     }
 }
 
-/// Whether a file has the name that an import of the target's software would give, from an import of its own that may fail elsewhere.
+/// Whether the file has the name that an import of the target's software would bind, from an import of its own that may
+/// fail elsewhere.
 fn is_bound(view: &FileView<'_>, facts: &ProjectFacts, at: Id, line: &str) -> bool {
     let name = line.split_whitespace().last().and_then(|name| name.split('.').next()).unwrap_or(line);
     is_target_import(facts, line) && view.binds_at_top(name, view.index.item(at).start, view.function_of(at).is_some())
 }
 
-/// What keeps the steps of a file from being followed, told by the first recipe that would port them.
+/// The obstacles to following the steps of a file, reported by the first recipe that would port them.
 fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
     let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
     let would = |rule: &CompiledRule| {
         rule.of_step && plan.takes(rule) && rule.conditions.iter().all(|c| c.holds_for_file(&situation))
     };
-    // A verb says by itself what is in its way.
+    // A verb reports its obstacles itself.
     let mut recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe) && !recipe.ports_step());
     let Some(recipe) = recipes.find(|recipe| recipe.rules.iter().any(would)) else { return Vec::new() };
     let told = obstacles(view, facts).into_iter().map(|obstacle| {
@@ -223,7 +224,7 @@ fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> boo
     rules.flat_map(|rule| matched(rule, &situation)).any(|found| view.steps.in_training(view, found.node))
 }
 
-/// The blocks that a patch brings along, as far as the file does not have them.
+/// The blocks that a patch adds, unless the file has them already.
 fn brought(plan: &Plan<'_>, view: &FileView<'_>, patch: &Patch) -> Vec<BroughtBlock> {
     let definitions = plan.settings.definitions;
     let style = Style { indent: &view.layout.indent, quote: view.layout.quote };

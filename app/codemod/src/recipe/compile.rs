@@ -1,4 +1,4 @@
-//! From guides to recipes.
+//! Compiles guides to recipes.
 
 use super::content::Content;
 use super::{Body, CompiledRule, Recipe, RecipeSet, Target, embedded_guides};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use training::ledger::LEDGER_MESSAGES;
 use training::step::OF_STEPS;
 
-/// Compiles the recipes of guides; all faults are returned together.
+/// Compiles the recipes of guides; all errors are returned together.
 pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
     let mut errors = Vec::new();
     let mut content = Content::default();
@@ -45,7 +45,7 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
         let Some(base) = targets.get(*base).cloned() else { continue };
         if let Some(target) = targets.get_mut(*name) {
             for rule in base.recipes.iter().flat_map(|recipe| &recipe.rules) {
-                // What this target says otherwise than its base is asked for by the base's rules.
+                // Definitions of this target that override its base's are used by the base's rules.
                 if let Body::Handler(handler) = &rule.body {
                     target.definitions.want(handler.all_messages(), handler.blocks, handler.names, &wanted);
                 }
@@ -63,7 +63,7 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
     let modes = compute_modes(guides);
     targets.values_mut().for_each(|target| target.facts.compute_modes.clone_from(&modes));
     let mut owners: Vec<&Target> = targets.values().collect();
-    // What a target takes over from the one that it extends bears that one's name: later names win below.
+    // Definitions that a target inherits belong to the one that it extends: names of later targets override them.
     owners.sort_by_key(|target| target.extends.is_none());
     let modules: Vec<(String, String)> =
         owners.iter().flat_map(|t| t.facts.modules.iter().map(|module| (module.clone(), t.name.clone()))).collect();
@@ -78,9 +78,9 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
     Ok(RecipeSet { targets, shared: Arc::new(own.shared), hash: content.hash() })
 }
 
-/// Names of compute modes: every target's own, and those that a guide lists beside.
+/// Names of compute modes: every target's own, and additional ones in a guide's list.
 fn compute_modes(guides: &[Guide]) -> Vec<String> {
-    // A guide alone is tried in a project that may have the modes of all.
+    // A single guide is tested with a project that may have the modes of all.
     let built_in = embedded_guides();
     let fronts = || guides.iter().chain(&built_in).map(|guide| &guide.front);
     let own = fronts().filter_map(|front| Some(front.mode.as_ref().map_or(front.target.as_ref()?, |mode| &mode.name)));
@@ -91,7 +91,7 @@ fn compute_modes(guides: &[Guide]) -> Vec<String> {
     names
 }
 
-/// Takes in what a guide says of its target.
+/// Adds the facts about its target in a guide.
 fn front_matter(guide: &Guide, targets: &mut BTreeMap<String, Target>) -> Option<RecipeError> {
     let name = guide.front.target.as_ref()?;
     let target = targets.entry(name.clone()).or_default();
@@ -131,12 +131,12 @@ fn extensions<'g>(
     known
 }
 
-/// What guides define, before targets take over from others.
+/// The guides' definitions, before targets inherit from others.
 struct Own {
     targets: BTreeMap<String, Definitions>,
     /// Of guides without a target.
     shared: Definitions,
-    /// The guides do not say it themselves.
+    /// The guides do not contain it themselves.
     shared_is_built_in: bool,
 }
 
@@ -163,7 +163,7 @@ impl Own {
         Self { targets, shared, shared_is_built_in }
     }
 
-    /// All that is defined for a target: its own, that of the targets it extends, that of all.
+    /// All definitions for a target: its own, those of the targets it extends, and the shared ones.
     fn all_of(&self, target: &str, extensions: &[(&Guide, &str, &str)]) -> Definitions {
         let mut all = Definitions::default();
         let mut next = Some(target);
@@ -178,7 +178,7 @@ impl Own {
         all
     }
 
-    /// What nobody asks for, and what the engine asks for in vain.
+    /// Unused definitions, and those that the engine needs and that are missing.
     fn unasked(&self, targets: &BTreeMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
         let mut errors = Vec::new();
         let messages = MESSAGES.iter().copied().chain(handlers::obstacle_messages(&[OF_STEPS, LEDGER_MESSAGES]));
@@ -229,7 +229,7 @@ fn recipe(
     recipe
 }
 
-/// Faults with their lines.
+/// Errors with their lines.
 type Faults = Vec<(usize, String)>;
 
 fn compile_rule(
@@ -308,7 +308,7 @@ fn compile_rule(
 }
 
 impl Target {
-    /// Takes the recipes of another target in front of its own.
+    /// Adds the recipes of another target before its own.
     fn extend(&mut self, base: Self) {
         self.facts.extend(&base.facts);
         if self.sdks.is_empty() {
@@ -319,7 +319,7 @@ impl Target {
     }
 }
 
-/// Rules and blocks that ask for an option, a value of one, or a variable that no guide of the target declares.
+/// Rules and blocks that use an option, a value of one, or a variable that no guide of the target declares.
 fn undeclared(guide: &Guide, target: &Target) -> Vec<RecipeError> {
     let rules = || guide.sections.iter().flat_map(|s| &s.rules);
     let blocks = guide.sections.iter().flat_map(|s| &s.definitions).filter_map(|definition| match &definition.what {
@@ -352,7 +352,7 @@ fn undeclared(guide: &Guide, target: &Target) -> Vec<RecipeError> {
     options.chain(variables).collect()
 }
 
-/// Whether an environment variable has a value of that meaning in some release.
+/// Whether an environment variable has a value with that meaning in some release.
 fn has_variable(target: &Target, name: &str) -> bool {
     let found = name.split_once('.').and_then(|(name, meaning)| Some((target.facts.variables.get(name)?, meaning)));
     found.is_some_and(|(variable, meaning)| variable.value.iter().any(|value| value.is == meaning))

@@ -1,4 +1,5 @@
-//! The hash of recipes by what they do. Every part says how long it is, so that recipes that differ have different bytes in it.
+//! The hash of recipes by their contents. Every part includes its length, so that different recipes have different
+//! bytes.
 
 use super::hex;
 use guide::{Condition, Defined};
@@ -9,7 +10,7 @@ use sha2::{Digest, Sha256};
 pub(super) struct Content(Sha256);
 
 impl Content {
-    /// Takes in what a rule of a recipe does, whichever line it stands on.
+    /// Adds the contents of a recipe's rule, without its line number.
     pub(super) fn rule(&mut self, recipe: &str, rule: &guide::Rule) {
         let guide::Rule {
             line: _,
@@ -37,7 +38,7 @@ impl Content {
         self.conditions(conditions);
     }
 
-    /// Takes in what a guide defines, whichever line it stands on.
+    /// Adds the definitions of a guide, without their line numbers.
     pub(super) fn definition(&mut self, definition: &guide::Definition) {
         let guide::Definition { name, line: _, what } = definition;
         let (kind, texts): (_, Vec<&String>) = match what {

@@ -1,4 +1,4 @@
-//! An expression in the place of another: as few bytes as possible, and between the captures where that is enough.
+//! Replaces an expression: with as few changed bytes as possible, and only between the captures if that is enough.
 
 use super::filler::{Filler, Refusal};
 use crate::template::{Part, Template};
@@ -8,7 +8,7 @@ use python::strings::requote;
 use python::tree::{Id, Index, ROOT, kinds};
 use std::ops::Range;
 
-/// Bytes between two captures, and what stands there instead.
+/// Bytes between two captures, and their replacement.
 type Gap = (Range<usize>, String);
 
 impl Filler<'_, '_, '_, '_> {
@@ -16,7 +16,7 @@ impl Filler<'_, '_, '_, '_> {
         let view = self.cx.view;
         let node = self.found.node;
         let whole = self.start()..view.index.item(node).end;
-        // `del x.is_cuda` and `self.is_cuda = …` write a name; only what can be written itself may stand there instead.
+        // `del x.is_cuda` and `self.is_cuda = …` write a name; its replacement must be assignable, too.
         let reads = |part: &Part| matches!(part, Part::Text(text) if text.contains(['(', ' ']));
         if view.index.is_stored(node) && replacement.parts.iter().any(reads) {
             return Ok(Vec::new());
@@ -24,7 +24,7 @@ impl Filler<'_, '_, '_, '_> {
         self.check_places()?;
         let change = |range: Range<usize>, text: String| Change::Expression { node, range, text };
         let text = |text: &str| vec![Part::Text(text.to_owned())];
-        // A string stands in for a string: it keeps the user's quotes.
+        // A string replaces a string: it keeps the user's quotes.
         if [kinds().string, kinds().concatenated_string].contains(&view.index.kind(node))
             && let [Part::Text(text)] = replacement.parts.as_slice()
         {
@@ -36,7 +36,7 @@ impl Filler<'_, '_, '_, '_> {
         if filled == bracketed
             && let Some(mut gaps) = self.gaps(layout, replacement, &whole)?
         {
-            // Where the brackets that went held lines together, it takes others.
+            // If the removed brackets joined lines, it gets other ones.
             if self.breaks_line(&gaps) {
                 let parts = [text("("), replacement.parts.clone(), text(")")].concat();
                 gaps = self.gaps(layout, &Template { parts }, &whole)?.unwrap_or(gaps);
@@ -50,7 +50,7 @@ impl Filler<'_, '_, '_, '_> {
         Ok(vec![change(range, text)])
     }
 
-    /// Whether a statement goes on in another line after the edits, with nothing that joins the two.
+    /// Whether a statement continues on another line after the edits, without anything that joins the two.
     fn breaks_line(&self, gaps: &[Gap]) -> bool {
         let (index, k) = (&self.cx.view.index, kinds());
         let around = std::iter::once(self.found.node).chain(index.ancestors(self.found.node));
@@ -64,8 +64,8 @@ impl Filler<'_, '_, '_, '_> {
         !was_broken && broken_line(&text).is_some()
     }
 
-    /// Without the brackets around the whole, where the place needs none. The user's own go where a value is left alone that
-    /// stands on one line.
+    /// Without the brackets around the whole, if the place needs none. The user's own are removed if a single value on
+    /// one line remains.
     fn unbracketed(&self, replacement: &Template, filled: String) -> String {
         let index = &self.cx.view.index;
         let k = kinds();
@@ -101,8 +101,8 @@ impl Filler<'_, '_, '_, '_> {
         }
     }
 
-    /// Edits between the captures only, when what the new side captures is what the old one does in the same order, some left
-    /// out.
+    /// Edits between the captures only, if the captures of the new side are those of the old one in the same order,
+    /// possibly without some.
     fn gaps(
         &self,
         layout: &Template,
@@ -129,7 +129,7 @@ impl Filler<'_, '_, '_, '_> {
         let starts = ranges.iter().map(|r| r.end).chain(std::iter::once(whole.end));
         let between = old.into_iter().zip(literals(replacement, &new).unwrap_or_default());
         for ((end, next), (before, after)) in ends.zip(starts).zip(between) {
-            // What the rule leaves as it is stays as the user has laid it out.
+            // Parts that the rule does not change keep the user's layout.
             if before.parts != after.parts {
                 let text = self.fill(&after)?;
                 push_gap(&self.cx.view.index, &mut edits, at..end, text);
@@ -145,7 +145,7 @@ impl Filler<'_, '_, '_, '_> {
     }
 }
 
-/// Whether the brackets of a text pair up without one that is closed before it is opened.
+/// Whether the brackets of a text are balanced, without one that is closed before it is opened.
 fn closes_itself(text: &str) -> bool {
     let mut depth = 0i32;
     text.chars().all(|c| {
@@ -158,7 +158,7 @@ fn closes_itself(text: &str) -> bool {
     }) && depth == 0
 }
 
-/// What stands before, between and behind some captures of a template; none where it has not all of them in that order.
+/// The text before, between and after some captures of a template; none if it does not have all of them in that order.
 fn literals(template: &Template, captures: &[&Part]) -> Option<Vec<Template>> {
     let mut out = vec![Template { parts: Vec::new() }];
     let mut next = captures.iter().peekable();
@@ -176,7 +176,7 @@ fn literals(template: &Template, captures: &[&Part]) -> Option<Vec<Template>> {
 
 fn push_gap(index: &Index<'_>, edits: &mut Vec<(Range<usize>, String)>, range: Range<usize>, new: String) {
     let text = index.text;
-    // What stands between a name and the dot that goes on from it, line breaks and comments, is the user's.
+    // The text between a name and the dot after it, line breaks and comments, is the user's.
     let old = &text[range.clone()];
     let dot = old.find(|c: char| !c.is_whitespace() && c != '\\').filter(|n| old[*n..].starts_with(['.', '#']));
     let mut start = range.start;
@@ -194,7 +194,7 @@ fn push_gap(index: &Index<'_>, edits: &mut Vec<(Range<usize>, String)>, range: R
         edits.extend(appended);
         return;
     }
-    // Arguments that have lines of their own keep them.
+    // Arguments on lines of their own keep them.
     let lines = old.rfind(',').map_or("", |comma| &old[comma + 1..]);
     let keeps_line = new == ", " && old.starts_with(',') && lines.contains('\n') && lines.trim().is_empty();
     let new = if keeps_line { format!(",{lines}") } else { new };
@@ -207,8 +207,8 @@ fn push_gap(index: &Index<'_>, edits: &mut Vec<(Range<usize>, String)>, range: R
     }
 }
 
-/// New text between two captures where the old has comments: they stay in its last line or behind it, and what closes the
-/// brackets stays behind them. None where there are no comments.
+/// New text between two captures if the old text has comments: they stay on its last line or after it, and closing
+/// brackets stay after them. None if there are no comments.
 fn around_comments(index: &Index<'_>, range: &Range<usize>, new: &str) -> Option<String> {
     let text = index.text;
     let comments: Vec<Range<usize>> = index
@@ -223,10 +223,10 @@ fn around_comments(index: &Index<'_>, range: &Range<usize>, new: &str) -> Option
     let kept = closes(new).min(closes(old_end));
     let same = (0..=kept).rev().find(|n| old_end.ends_with(&new[new.len() - n..])).unwrap_or(0);
     let (head, tail) = new.split_at(new.len() - same);
-    // White space in front of the first comment and behind the last one is the user's, too.
+    // White space before the first comment and after the last one is the user's, too.
     let before = &text[range.start..first.start];
     let gap = &before[before.trim_end().len()..];
-    // A line that nothing is left on goes with what was there.
+    // A line that becomes empty is removed with its contents.
     let ends = tail.trim().is_empty() && text[range.end..].trim_start_matches('\r').starts_with('\n');
     let behind = if ends { "" } else { &old_end[..old_end.len() - old_end.trim_start().len()] };
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -236,7 +236,7 @@ fn around_comments(index: &Index<'_>, range: &Range<usize>, new: &str) -> Option
     Some(format!("{}{gap}{}{behind}{}", head.trim_end(), comments.join(&between), tail.trim_start()))
 }
 
-/// A new last argument of a call whose arguments have lines of their own: it gets one, too.
+/// A new last argument of a call whose arguments are on lines of their own: it gets one, too.
 fn appended_line(text: &str, range: &Range<usize>, new: &str) -> Option<Vec<Gap>> {
     let old = &text[range.clone()];
     let argument = new.strip_prefix(", ")?.strip_suffix(')')?;
@@ -272,7 +272,7 @@ fn trimmed(text: &str, range: Range<usize>, new: String) -> (Range<usize>, Strin
     {
         prefix -= 1;
     }
-    // Never the inside of a string: a change of a string is a change of the whole of it.
+    // Never inside a string: a changed string is replaced as a whole.
     let quotes = |s: &str| s.matches(['"', '\'']).count() % 2 == 1;
     while prefix > 0 && quotes(&old[..prefix]) {
         prefix -= 1;

@@ -1,4 +1,4 @@
-//! Statements in the place of others.
+//! Replaces statements by others.
 
 use super::filler::{Filler, Refusal};
 use crate::matching::Aligned;
@@ -12,7 +12,7 @@ impl Filler<'_, '_, '_, '_> {
     pub(super) fn statements(&self, block: &Block, aligned: &[Aligned]) -> Result<Vec<Change>, Refusal> {
         let mut changes = Vec::new();
         let mut met = aligned.iter();
-        // Statements deleted so far in a row, waiting for what replaces them.
+        // Consecutive deleted statements, waiting for their replacement.
         let mut deleted: Vec<Id> = Vec::new();
         let mut previous: Option<Id> = None;
         let mut waiting: Vec<String> = Vec::new();

@@ -3,7 +3,7 @@
 use codemod::{Options, RecipeSet, Style, port};
 use python::SourceFile;
 
-/// The ported text, and what is said of it.
+/// The ported text, and the messages.
 pub(crate) fn to(target: &str, text: &str) -> (String, String) {
     let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
     let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };

@@ -1,4 +1,4 @@
-//! The changes of a file, all of them or none.
+//! The changes of a file, all or none.
 
 use super::super::Wish;
 use super::messages::{HYPERPARAMETERS, MISSING, RUNTIME, UNLESS_COMPILING};
@@ -17,13 +17,13 @@ use training::roles::Role;
 use training::step::{choice, first_code, host_uses};
 use training::turn::data_above;
 
-/// What becomes of the file: one fix of a plain script, and of a project with compute modes one for each place, since the target's
-/// test is put around them.
+/// The changes of the file: a single fix for a plain script, one for each place in a project with compute modes, since the
+/// target's test is put around them.
 pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
     let step = &plan.turn.step;
     let index = &step.file.view.index;
     if !step.precision.tests.is_empty() {
-        // A step that chooses between two precisions keeps the plain one; the rest is done when that stands alone.
+        // A step that chooses between two precisions keeps the plain one; the rest follows in the next round.
         return Ok(step.precision.tests.iter().filter_map(|test| plain_precision(plan, *test)).collect());
     }
     let mut changes = vec![runtime(plan)];
@@ -52,7 +52,7 @@ pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
     Ok(wishes)
 }
 
-/// The parts of the step, for the patches that say what becomes of them.
+/// The parts of the step, for the patches that define what becomes of them.
 impl StepParts for Plan<'_, '_> {
     fn nodes(&self, part: Part) -> Vec<Id> {
         let (turn, step) = (&self.turn, &self.turn.step);
@@ -99,7 +99,7 @@ impl StepParts for Plan<'_, '_> {
     }
 }
 
-/// The branch without mixed precision in the place of the test. What is clipped in the other one is clipped all the same.
+/// Replaces the test by the branch without mixed precision. Clipping in the other branch is preserved.
 fn plain_precision(plan: &Plan<'_, '_>, test: Id) -> Option<Wish> {
     let step = &plan.turn.step;
     let view = step.file.view;
@@ -118,7 +118,7 @@ fn plain_precision(plan: &Plan<'_, '_>, test: Id) -> Option<Wish> {
     Some(Wish::new(view, test, vec![Change::Replace { first: test, last: test, text }]))
 }
 
-/// The class with what is compiled: above the first statement of a script that is no import, or above the trainer of a project.
+/// The class for the compiled program: above a script's first statement that is no import, or above a project's trainer.
 fn runtime(plan: &Plan<'_, '_>) -> Change {
     let file = plan.turn.step.file;
     let view = file.view;
@@ -143,25 +143,25 @@ impl Plan<'_, '_> {
         self.input.block(self.turn.step.file.view, name, values).unwrap_or_default()
     }
 
-    /// Statements that make loaders and data sets above the optimizer, in runs of first and last.
+    /// Statements that create loaders and data sets above the optimizer, in runs of first and last.
     fn data(&self) -> Vec<(Id, Id)> {
         self.optimizers.first().map_or_else(Vec::new, |o| data_above(self.turn.step.file, self.place_of(o)))
     }
 
-    /// The statement before which a script has not read its command line, for all that is seen of it.
+    /// The statement before which a script has not parsed its command line, as far as can be seen.
     fn start(&self, made: &Optimizer<'_>) -> Id {
         let first_data = || self.data().first().map(|(first, _)| *first);
         command_line(self.turn.step.file.view, made.call).or_else(first_data).unwrap_or_else(|| self.place_of(made))
     }
 
-    /// The statement that makes an optimizer, or chooses between it and others.
+    /// The statement that creates an optimizer, or chooses between it and others.
     fn place_of(&self, made: &Optimizer<'_>) -> Id {
         let calls: Vec<Id> = self.optimizers.iter().map(|o| o.call).collect();
         let chosen = || choice(self.turn.step.file.view, &calls).filter(|_| calls.len() > 1);
         chosen().unwrap_or(made.statement)
     }
 
-    /// The name under which the file knows torch, if it has one for the module itself.
+    /// The name under which the file imports torch, if it imports the module itself.
     fn torch(&self) -> Option<String> {
         let view = self.turn.step.file.view;
         let at = self.optimizers.first().map_or(self.turn.step.whole, |o| o.call);
@@ -197,7 +197,7 @@ impl Plan<'_, '_> {
         self.block(RUNTIME, &values)
     }
 
-    /// What every update is given, as a Python tuple; of several optimizers the one in use has what the others lack.
+    /// The hyperparameters of every update, as a Python tuple; the optimizer in use is recognised by a key of its own.
     fn hyperparameters(&self) -> String {
         let listed = self.input.settings.definitions.names(HYPERPARAMETERS);
         let q = self.turn.step.file.view.layout.quote;
@@ -218,7 +218,7 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// Shapes that the user gave (`--option input_shape=3x224x224,scalar`), as the elements of a tuple.
+    /// Shapes set by the user (`--option input_shape=3x224x224,scalar`), as the elements of a tuple.
     fn shapes(&self) -> Vec<Option<String>> {
         let given = self.input.settings.values.get("input_shape").map_or("", String::as_str);
         let sizes = |shape: &str| {

@@ -1,4 +1,4 @@
-//! Where a project starts whose trainer is in another file: the target's part of the command line is taken off before the program reads its
+//! The start of a project whose trainer is in another file: the target's part of the command line is removed before the program parses its
 //! own.
 
 use super::super::{Input, Wish};
@@ -9,8 +9,8 @@ use python::lines::above_comments;
 use training::FileView;
 use training::program_start::starts;
 
-/// Reads the command line in a program whose trainer has been ported: at the beginning of its main block, or above it, where that stays as it is
-/// for other modes.
+/// Parses the command line in a program whose trainer has been ported: at the beginning of its main block, or above it, if that is unchanged for
+/// other modes.
 pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     let defined = input.settings.definitions.defined_by(RUNTIME);
     let class = format!("class {}:", defined.first()?);
@@ -18,7 +18,7 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     let trainers = input.files.iter().filter(|(_, text)| text.contains(&class));
     let start = trainers.into_iter().find_map(|(path, _)| {
         let starts = starts(input.files, path);
-        // A file with a main block of its own trains by itself; others that import it do something else.
+        // A file with a main block of its own trains by itself; importing it does something else.
         let by_itself = !other_modes && starts.iter().any(|s| s.module.is_none());
         starts.into_iter().find(|s| s.path == view.path && !by_itself)
     })?;
@@ -34,7 +34,7 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
         return None;
     }
     if !other_modes {
-        // The block is written as it stands in the main block.
+        // The block is written as in the main block.
         let first = index.if_statement(main).and_then(|main| index.parts(main.body()?).next())?;
         let text = dedent(text.trim_start(), &view.layout.indent);
         let change = Change::Insert { at: first, after: false, text };

@@ -1,19 +1,19 @@
-//! What the verb asks of a target's guides: messages, Python and names.
+//! The definitions that the verb needs from a target's guides: messages, Python and names.
 
 use super::super::named_loss::{SCALED_STEP, SCALED_UPDATE};
 use crate::definitions::{BlockShape, messages};
 
-/// The class with what is compiled, and its one instance.
+/// The class for the compiled program, and its only instance.
 pub(super) const RUNTIME: &str = "step_runtime";
 /// The name of that instance.
 pub(super) const INSTANCE: &str = "step_instance";
-/// Takes the target's part off the command line, in the program that starts a project.
+/// Removes the target's part from the command line, in the program that starts a project.
 pub(super) const ENTRY: &str = "read_command_line_first";
-/// The test around what compiling has no need of.
+/// The test around code that compiling does not need.
 pub(super) const UNLESS_COMPILING: &str = "unless_compiling";
 /// Clipping as an argument of the optimizer.
 pub(super) const CLIP: &str = "limit_argument";
-/// In place of an optimizer that the target lacks.
+/// Replaces an optimizer that the target lacks.
 pub(super) const MISSING: &str = "missing_optimizer";
 
 messages! {
@@ -64,17 +64,17 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     SCALED_UPDATE,
 ];
 
-/// The optimizers that the target has, each with what it becomes.
+/// The optimizers that the target has, each with its counterpart.
 pub(super) const OPTIMIZERS: &str = "optimizers";
-/// `SGD.lr`: the arguments that they take by place, in their order, and then those by name; a remark says that the target lacks one.
+/// `SGD.lr`: their positional arguments, in order, and then the named ones; a comment marks one that the target lacks.
 pub(super) const ARGUMENTS: &str = "optimizer_arguments";
-/// What is handed over with every update.
+/// The values that are passed with every update.
 pub(super) const HYPERPARAMETERS: &str = "hyperparameters";
-/// The weight decay of an optimizer that names none.
+/// The default weight decay of an optimizer.
 pub(super) const DECAYS: &str = "default_weight_decay";
-/// Optimizers whose weight decay means another thing on the target.
+/// Optimizers whose weight decay has a different meaning on the target.
 pub(super) const DECAY_DIFFERS: &str = "optimizers_without_decay";
-/// Optimizers that have to be given a rate.
+/// Optimizers that require a rate.
 pub(super) const RATE_REQUIRED: &str = "optimizers_with_rate";
 /// Optimizers that clip gradients.
 pub(super) const CLIPPING: &str = "clipping_optimizers";

@@ -1,4 +1,4 @@
-//! The optimizer of a script: how it is made, and what it becomes on the target.
+//! The optimizer of a script: how it is created, and its counterpart on the target.
 
 use super::super::Input;
 use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
@@ -11,7 +11,7 @@ use python::tree::Id;
 use training::step::{OptimizerMade, value_once};
 use training::{FileInProject, Obstacle};
 
-/// The statement that makes the optimizer.
+/// The statement that creates the optimizer.
 pub(super) struct Optimizer<'t> {
     pub(super) statement: Id,
     pub(super) call: Id,
@@ -19,11 +19,11 @@ pub(super) struct Optimizer<'t> {
     pub(super) model: &'t str,
     /// `SGD`.
     pub(super) class: String,
-    /// What the call becomes: every argument named, nothing that is off, the weight decay spelled out.
+    /// The new call: with every argument named, without disabled ones, and with the weight decay written out.
     pub(super) text: String,
 }
 
-/// An optimizer that the target has too; `limit` is what gradients are clipped to.
+/// An optimizer that the target also has; `limit` is the clipping limit of gradients.
 pub(super) fn read<'t>(
     input: &Input<'_, '_>,
     file: FileInProject<'_, 't>,
@@ -65,7 +65,7 @@ pub(super) fn read<'t>(
         };
         let text = index.text_of(value);
         if !known.contains(&(name, true)) {
-            // A setting that is off asks for nothing.
+            // A disabled setting has no effect.
             if matches!(argument, Argument::Keyword { .. }) && matches!(text, "False" | "None") {
                 let range = index.item(given[place - 1]).end..index.item(given[place]).end;
                 edits.push(Splice { range, text: String::new() });

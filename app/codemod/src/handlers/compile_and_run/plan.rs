@@ -1,4 +1,4 @@
-//! What has to be known of a script before its step is rewritten, and everything that is in the way.
+//! The facts about a script that are needed before its step is rewritten, and all obstacles.
 
 use super::super::Input;
 use super::messages::{self as says, INSTANCE, OPTIMIZERS, PROCESSES};
@@ -10,13 +10,13 @@ use training::step::{is_chosen, is_optional, optimizers_of, qualified, unlike_ot
 use training::turn::Turn;
 use training::{FileInProject, Obstacle};
 
-/// A step whose model, optimizer and turns were all followed.
+/// A step whose model, optimizer and iterations were all followed.
 pub(super) struct Plan<'a, 't> {
     pub(super) input: &'a Input<'a, 't>,
     pub(super) turn: Turn<'a, 't>,
-    /// The optimizers that the target can come to.
+    /// The optimizers that the target can reach.
     pub(super) optimizers: Vec<Optimizer<'t>>,
-    /// Statements that make optimizers which the target lacks, among others that it has.
+    /// Statements that create optimizers which the target lacks, among others that it has.
     pub(super) missing: Vec<(Id, String)>,
     /// The statements that clip gradients.
     pub(super) clipping: Vec<Id>,
@@ -28,7 +28,7 @@ impl<'a, 't> Plan<'a, 't> {
         self.input.project.modes.is_some()
     }
 
-    /// Whether one run does the whole step.
+    /// Whether one run performs the whole step.
     pub(super) fn in_one_run(&self) -> bool {
         !self.other_modes() && self.turn.gives_loss_first()
     }
@@ -98,8 +98,8 @@ impl<'a, 't> Plan<'a, 't> {
     }
 }
 
-/// A program whose start is not among the files, or that reads its command line while another file is loaded: the target's part of it
-/// has to be taken off before.
+/// A program whose start is not among the files, or that parses its command line on import of another file: the target's part has to
+/// be removed before.
 fn starts_elsewhere(
     input: &Input<'_, '_>,
     file: FileInProject<'_, '_>,
@@ -115,7 +115,7 @@ fn starts_elsewhere(
     none.then(|| says::starts_elsewhere().at(call.unwrap_or(whole)))
 }
 
-/// Whether the program of the file that makes an optimizer is the file itself.
+/// Whether the program of the file that creates an optimizer is the file itself.
 pub(super) fn reads_here(file: FileInProject<'_, '_>, optimizer: Id) -> bool {
     file.function_of(optimizer).is_none() || command_line(file.view, optimizer).is_some()
 }

@@ -1,4 +1,4 @@
-//! Every batch of the loader is one of an update now: tests hold, what skips goes, and a loop over micro-batches has one turn.
+//! Every loader batch is now an update: counting tests are true, skipping is removed, micro-batch loops have one iteration.
 
 use super::Input;
 use super::messages as says;
@@ -45,7 +45,7 @@ pub(super) fn at_every_turn(plan: &mut Plan<'_, '_>, accumulation: &Accumulation
     }
 }
 
-/// `len(loader) // n` is `len(loader)` where the loader's batches are those of a whole step.
+/// `len(loader) // n` is `len(loader)` if the loader's batches are those of a whole step.
 pub(super) fn lengths(plan: &mut Plan<'_, '_>, accumulation: &Accumulation) {
     let file = plan.step.file;
     for (quotient, left) in accumulation.counts_of_updates(file) {
@@ -54,7 +54,7 @@ pub(super) fn lengths(plan: &mut Plan<'_, '_>, accumulation: &Accumulation) {
     }
 }
 
-/// The body of a test that counts without the test, without the updates, and with what follows a scheduler.
+/// The body of a counting test without the test, without the updates, and with the statements that follow a scheduler.
 pub(super) fn unwrap(plan: &mut Plan<'_, '_>, test: Id) {
     let file = plan.step.file;
     let index = &file.view.index;
@@ -72,7 +72,7 @@ pub(super) fn unwrap(plan: &mut Plan<'_, '_>, test: Id) {
     plan.replace(test, &out.join("\n"));
 }
 
-/// Says of a loader's batches that were divided what must hold for a step to have the samples it had.
+/// Reports the condition under which a loader with divided batches gives a step the same samples as before.
 pub(super) fn note_division(input: &Input<'_, '_>, view: &FileView<'_>) {
     let index = &view.index;
     let of_loaders = view.calls("DataLoader").iter().flat_map(|call| index.of_kind_in(kinds().binary_operator, *call));

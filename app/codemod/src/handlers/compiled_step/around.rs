@@ -1,4 +1,4 @@
-//! What stands around the compiled step: the optimizer's own calls, schedulers, clipping, checkpoints, validation.
+//! The code around the compiled step: the optimizer's own calls, schedulers, clipping, checkpoints, validation.
 
 use super::messages as says;
 use super::plan::Plan;
@@ -11,7 +11,7 @@ use training::step::{
     update_statements,
 };
 
-/// Where an optimizer is built for the target, the package has to be there.
+/// If an optimizer is created for the target, the package has to be imported there.
 pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
     let file = plan.step.file;
     let index = &file.view.index;
@@ -28,7 +28,7 @@ pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
     }
 }
 
-/// Before the host puts other weights in the place of those that learnt, the target lets go of them: it would go on with its own.
+/// Before the host replaces trained weights, the target is detached: otherwise it would continue with its own.
 pub(super) fn release_for_loads(plan: &mut Plan<'_, '_>, infers: bool) {
     let text = plan.block("release", &Values::default().flag("from_inference", infers));
     let wholes = std::iter::once(plan.step.whole).chain(plan.others.iter().copied());
@@ -38,8 +38,8 @@ pub(super) fn release_for_loads(plan: &mut Plan<'_, '_>, infers: bool) {
     }
 }
 
-/// Clipping becomes an argument of the optimizer where that is built in this file and can read the limit. Elsewhere it is
-/// the attribute of that name, which is read when the step is compiled; the statement that sets it is given back.
+/// Clipping becomes an argument of the optimizer if that is created in this file and can read the limit. Otherwise it is
+/// the attribute of that name, which is read when the step is compiled; the statement that sets it is returned.
 pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option<String>> {
     let file = plan.step.file;
     let index = &file.view.index;
@@ -79,15 +79,15 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
     Ok(None)
 }
 
-/// `zero_grad`, `backward`, `step` and what belongs to a scaler: the compiled step does all that.
+/// `zero_grad`, `backward`, `step` and a scaler's calls: the compiled step does all that.
 pub(super) fn remove_updates(plan: &mut Plan<'_, '_>, is_alive: &dyn Fn(Id) -> bool) {
     for at in update_statements(plan.step.file, plan.step.whole, plan.step.end, is_alive) {
         plan.replace(at, "");
     }
 }
 
-/// A new learning rate has to be handed over; `from` is the first statement of what is compiled, `step` the call of the compiled
-/// step, where every turn comes to it.
+/// A new learning rate has to be passed on; `from` is the first compiled statement, `step` the call of the compiled step, if
+/// every iteration reaches it.
 pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, from: Id, step: Option<Id>, is_alive: &dyn Fn(Id) -> bool) {
     let (file, whole, optimizer) = (plan.step.file, plan.step.whole, plan.step.optimizer);
     let in_loop = |call: Id| step.is_some_and(|step| call > step) && file.index.is_within(call, whole);
@@ -111,7 +111,7 @@ pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, from: Id, step: Option<Id
         let text = plan.other_rate(owner);
         plan.insert(statement, true, &text);
     }
-    // Another file changes it between two calls of this one's function: told before the next batch.
+    // Another file changes it between two calls of this one's function: it is passed on before the next batch.
     if !is_told && file.project.changes_rates_elsewhere(file.view) {
         let text = plan.other_rate(optimizer);
         plan.insert(plan.step.around.unwrap_or(from), false, &text);

@@ -1,4 +1,4 @@
-//! Parts of a step that are in another file than the rest of it: what is said of them.
+//! Messages about parts of a step that are in a different file than the rest.
 
 use super::Input;
 use super::messages::{self as says, DEFINITIONS};
@@ -8,7 +8,7 @@ use training::roles::Role;
 use training::step::{arguments, qualified};
 use training::{FileInProject, FileView};
 
-/// A loop that clears gradients and hands its loss to a function of another file.
+/// A loop that clears gradients and passes its loss to a function of another file.
 pub(super) fn note_step(input: &Input<'_, '_>, file: FileInProject<'_, '_>) {
     let index = &file.index;
     let clears = file.calls("zero_grad").iter().copied().find(|c| {
@@ -21,10 +21,10 @@ pub(super) fn note_step(input: &Input<'_, '_>, file: FileInProject<'_, '_>) {
     }
 }
 
-/// An optimizer of the compiled step that is of no kind that the target can compile.
+/// An optimizer of the compiled step of a kind that the target can't compile.
 pub(super) fn note_own_optimizers(input: &Input<'_, '_>, view: &FileView<'_>) {
     let index = &view.index;
-    // Behind the step's own class, where a file has several.
+    // After the step's own class, if a file has several.
     let given = |call: &Id| {
         let mut given = arguments(view, *call).into_iter().map(|o| index.text_of(o));
         given.find(|name| !view.defines(name))

@@ -1,11 +1,11 @@
-//! What the verb asks of a target's guides: messages, Python and names.
+//! The definitions that the verb needs from a target's guides: messages, Python and names.
 
 use super::super::named_loss::{SCALED_STEP, SCALED_UPDATE};
 use crate::definitions::{BlockShape, messages};
 
 /// The statement that imports the target's software.
 pub(super) const IMPORT: &str = "step_import";
-/// What a ported step needs of the file: a file that defines these is ported.
+/// The definitions that a ported step adds to the file: a file with these is ported.
 pub(super) const DEFINITIONS: &str = "step_definitions";
 /// The module of one step.
 pub(super) const CLASS: &str = "step_class";

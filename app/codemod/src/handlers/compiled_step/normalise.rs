@@ -1,4 +1,4 @@
-//! What a port leaves of a test that always holds and of a loop with one turn: their statements, without them.
+//! A test that is always true, or a loop with one iteration, after a port: its statements without it.
 
 use super::{Input, Wish};
 use python::edit::{Change, dedent};
@@ -8,8 +8,8 @@ use training::FileView;
 use training::counting::chunks;
 use training::step::is_left_early;
 
-/// How a condition that always holds, and the number of turns of a loop with one, are written for this module to find: as nobody
-/// would, where the program has such a test or loop of its own.
+/// How a condition that is always true, and the number of iterations of a loop with one, are written for this module to find: in
+/// a form that programs do not use themselves.
 pub(super) fn always(input: &Input<'_, '_>) -> &'static str {
     if input.original.contains("if True:") { "True is not False" } else { "True" }
 }
@@ -18,7 +18,7 @@ pub(super) fn one_turn(input: &Input<'_, '_>) -> &'static str {
     if ["range(1)", ".chunk(1)"].iter().any(|own| input.original.contains(own)) { "+1" } else { "1" }
 }
 
-/// Takes statements out of the tests and loops that the port has made superfluous.
+/// Moves statements out of the tests and loops that the port has made superfluous.
 pub(super) fn normalise(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish> {
     let k = kinds();
     let index = &view.index;
@@ -40,7 +40,7 @@ pub(super) fn normalise(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish>
     found.into_iter().filter_map(|at| Some(Wish::new(view, at, vec![body_alone(view, at)?]))).collect()
 }
 
-/// A compound statement's body in its place, comments above it included.
+/// Replaces a compound statement by its body, including comments above it.
 fn body_alone(view: &FileView<'_>, at: Id) -> Option<Change> {
     let index = &view.index;
     let text = index.text;

@@ -1,4 +1,4 @@
-//! What the target can't compile and no rewriting changes, wherever it stands in the file.
+//! Code that the target can't compile and that no rewriting changes, anywhere in the file.
 
 use super::Input;
 use super::messages as says;
@@ -6,7 +6,7 @@ use python::tree::{Id, kinds};
 use training::step::{is_chosen, is_optional, optimizers_made, qualified};
 use training::{FileInProject, Obstacle};
 
-/// All of it that the target comes to.
+/// All such code that the target reaches.
 pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>, steps: &[Id]) -> Vec<Obstacle> {
     let is_run = |id: Id| steps.iter().any(|step| file.is_reached_with(*step, id));
     let has_other = optimizers_made(&file).iter().any(|made| input.lists("optimizers", &made.qualified));
@@ -16,7 +16,7 @@ pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>, step
         // One of several that a test chooses between is reported beside the port.
         let missing = missing_optimizer(input, &name).filter(|_| !has_other || !is_chosen(&file, call));
         out.extend(missing.map(|optimizer| says::optimizer_missing(optimizer).at(call)));
-        // What is asked for first is off when one process is started.
+        // Code that runs only on request is not run by a single process.
         let joins = input.lists("several_processes", &name) && file.project.modes.is_none();
         if joins && !is_optional(&file, call) && !out.iter().any(|o| o.name == "several_processes") {
             out.push(says::several_processes().at(call));
@@ -25,7 +25,7 @@ pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>, step
     out
 }
 
-/// The class of an optimizer that the target has no counterpart of.
+/// The class of an optimizer without a counterpart on the target.
 fn missing_optimizer<'n>(input: &Input<'_, '_>, name: &'n str) -> Option<&'n str> {
     let (package, kind) = name.rsplit_once('.')?;
     let is_class = kind.starts_with(|c: char| c.is_ascii_uppercase()) && !kind.contains("Schedule");

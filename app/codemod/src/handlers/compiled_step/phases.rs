@@ -1,4 +1,4 @@
-//! One loop for training and validation: the step under its test, and beside it the same statements with the model of inference.
+//! One loop for training and validation: the step under its test, and next to it the same statements with the inference model.
 
 use super::plan::Plan;
 use python::edit::dedent;
@@ -6,7 +6,7 @@ use python::lines::line_indent;
 use python::tree::kinds;
 use training::step::{Slice, is_model_call};
 
-/// Both sides, where `test` asks for the phase of training and `call` is the call of the compiled step.
+/// Both sides, if `test` tests for the training phase and `call` is the call of the compiled step.
 pub(super) fn both_phases(plan: &mut Plan<'_, '_>, slice: &Slice<'_>, test: &str, call: &str) -> String {
     let file = plan.step.file;
     let index = &file.view.index;

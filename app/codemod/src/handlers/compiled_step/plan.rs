@@ -6,17 +6,17 @@ use python::edit::Change;
 use python::tree::Id;
 use training::TrainingStep;
 
-/// Everything about one training step.
+/// All facts about one training step.
 pub(super) struct Plan<'a, 't> {
     pub(super) input: &'a Input<'a, 't>,
     pub(super) step: TrainingStep<'a, 't>,
-    /// The other steps of the file that are ported with it, and whether it is the first, which sees to what is outside of all.
+    /// The file's other steps that are ported with it, and whether it is the first, which handles code outside of all.
     pub(super) others: Vec<Id>,
     pub(super) is_first: bool,
-    /// Statements around or beside the step that have to be simpler first.
+    /// Statements around or next to the step that have to be simplified first.
     pub(super) simpler: Vec<Wish>,
     pub(super) edits: Vec<Wish>,
-    /// Whether the new code runs a model of inference, and whether it tells rates where the compiled step is out of reach.
+    /// Whether the new code runs an inference model, and whether it passes on rates out of the step's reach.
     pub(super) infers: bool,
     pub(super) tells_rates: bool,
 }
@@ -37,7 +37,7 @@ impl<'a, 't> Plan<'a, 't> {
         }
     }
 
-    /// Whether this step sees to a place: it is its own, or no step's and this is the first.
+    /// Whether this step is responsible for a place: it is its own, or no step's and this is the first.
     pub(super) fn sees_to(&self, id: Id) -> bool {
         let index = &self.step.file.view.index;
         let in_other = || self.others.iter().any(|other| index.is_within(id, *other));
@@ -56,7 +56,7 @@ impl<'a, 't> Plan<'a, 't> {
         self.edit(at, Change::Replace { first: at, last: at, text: text.to_owned() });
     }
 
-    /// Calls the model of inference in place of the model.
+    /// Calls the inference model instead of the model.
     pub(super) fn infer(&mut self, call: Id) {
         let index = &self.step.file.view.index;
         let Some(model) = index.callee(call) else { return };
@@ -65,18 +65,18 @@ impl<'a, 't> Plan<'a, 't> {
         self.edit(call, Change::Expression { node: call, range, text });
     }
 
-    /// A block of the guide, as the file writes Python.
+    /// A block of the guide, in the file's formatting.
     pub(super) fn block(&self, name: &str, values: &Values) -> String {
         self.input.block(self.step.file.view, name, values).unwrap_or_default()
     }
 
-    /// The model of inference in place of a model.
+    /// The inference model that replaces a model.
     pub(super) fn inferring(&mut self, model: &str) -> String {
         self.infers = true;
         self.block("infers", &Values::default().text("model", model))
     }
 
-    /// A new learning rate, told where the compiled step is out of reach.
+    /// A new learning rate, passed on where the compiled step is out of reach.
     pub(super) fn other_rate(&mut self, optimizer: &str) -> String {
         self.tells_rates = true;
         self.block("other_rate", &Values::default().text("optimizer", optimizer))

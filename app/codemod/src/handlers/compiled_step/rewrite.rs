@@ -1,4 +1,4 @@
-//! What becomes of one training step, found out as a whole before anything is changed.
+//! The changes of one training step, determined completely before anything is changed.
 
 use super::accumulated::{at_every_turn, lengths, unwrap};
 use super::around::{clip, hand_over_rates, infer, release_for_loads, remove_updates, require_package};
@@ -16,8 +16,7 @@ use training::step::{
 };
 use training::{FileInProject, Obstacle, TrainingStep};
 
-/// The changes of a file's steps, or everything that is in the way of any of them: those that are left would train the weights beside the
-/// others.
+/// The changes of a file's steps, or all obstacles to any of them: remaining steps would train the weights independently.
 pub(super) fn rewrite<'a, 't>(
     input: &'a Input<'a, 't>,
     file: FileInProject<'a, 't>,
@@ -56,7 +55,7 @@ fn read<'a, 't>(
     let others: Vec<Id> = wholes.iter().copied().filter(|other| *other != whole).collect();
     if !others.is_empty() {
         found.extend(step.accumulation().map(|_| says::accumulates_alone().at(whole)));
-        // Steps that take turns at every batch would be compiled anew as often.
+        // Steps that alternate at every batch would be recompiled each time.
         found.extend(step.around.is_none().then(|| says::takes_turns().at(whole)));
         found.extend(file.project.modes.as_ref().map(|_| Obstacle::several_steps(whole)));
     }
@@ -96,17 +95,17 @@ fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, torch: Id) -> Result<Vec<Wish
     Ok(if simpler.is_empty() { edits } else { simpler })
 }
 
-/// What is compiled, and what its call needs.
+/// The compiled statements, and the arguments of their call.
 struct Unit<'t> {
     slice: Slice<'t>,
     module: Module,
-    /// The statement that tells the optimizer the limit of its gradients.
+    /// The statement that sets the gradient limit of the optimizer.
     limit: Option<String>,
-    /// What the module is called.
+    /// The name of the module.
     class: String,
 }
 
-/// The limit that gradients are clipped to, where the optimizer is to be told beside the step.
+/// The clipping limit of gradients, if the optimizer has to be set next to the step.
 fn limit(plan: &mut Plan<'_, '_>, found: &mut Vec<Obstacle>) -> Option<String> {
     let mut limit = None;
     for clipping in std::mem::take(&mut plan.step.clipping) {
@@ -119,12 +118,12 @@ fn limit(plan: &mut Plan<'_, '_>, found: &mut Vec<Obstacle>) -> Option<String> {
 }
 
 impl Plan<'_, '_> {
-    /// Writes the changes of the step and of what it sees to; `moved` are the statements of all steps that go into modules.
+    /// Writes the changes of the step and of the places it handles; `moved` are all steps' statements that become modules.
     fn write(&mut self, unit: &Unit<'_>, moved: &[Id]) -> Result<(), Vec<Obstacle>> {
         let view = self.step.file.view;
         let index = &view.index;
         if !self.step.precision.unwrapped.is_empty() {
-            // What is clipped in a branch that goes is clipped all the same.
+            // Clipping in a removed branch is preserved.
             self.simpler = std::mem::take(&mut self.edits);
             self.simpler.extend(self.step.precision.unwrapped.iter().map(|&(at, body)| {
                 let text = unindented(index.text, index.range(body));
@@ -145,7 +144,7 @@ impl Plan<'_, '_> {
         Ok(())
     }
 
-    /// A step of which a part can't be written is no step.
+    /// A step is not ported if a part of it can't be written.
     fn keeps_all(&self) -> Result<(), Vec<Obstacle>> {
         let view = self.step.file.view;
         let lost = |change: &&Change| change.has_no_place(view) || change.swallows_comment(view);
@@ -154,7 +153,7 @@ impl Plan<'_, '_> {
         lost.map_or(Ok(()), |at| Err(vec![says::no_place().at(at)]))
     }
 
-    /// Beside other modes, a loop over micro-batches keeps its number, which the target takes from its options.
+    /// With other modes, a loop over micro-batches keeps its number, which the target reads from its options.
     fn check_turns(&mut self) {
         let file = self.step.file;
         if let (Some(around), Some(turns)) = (self.step.around, self.step.micro_batches()) {
@@ -163,7 +162,7 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// The call of the compiled step in the place of what has moved.
+    /// The call of the compiled step, which replaces the moved statements.
     fn call(&mut self, unit: &Unit<'_>) {
         let (step, slice) = (&self.step, &unit.slice);
         let Module { extraction, loss, results, carried, scalars, .. } = &unit.module;
@@ -178,7 +177,7 @@ impl Plan<'_, '_> {
         let undone = step.accumulation().filter(|a| logs_a_share(step, &unit.module, a));
         let share = undone.map_or(String::new(), |a| format!(" / {}", a.count));
         let (at, end) = (slice.at, step.end);
-        // Asked for at every turn, because validation may have taken the device in between.
+        // Requested in every iteration, because validation may have used the device in between.
         let values = Values::default()
             .text("set_limit", unit.limit.clone().unwrap_or_default())
             .text("parts", parts)
@@ -202,12 +201,12 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// What the compiled step does by itself goes, and what it has to be told is handed over.
+    /// Statements that the compiled step performs are removed, and values that it needs are passed on.
     fn adapt(&mut self, unit: &Unit<'_>) -> Result<(), Obstacle> {
         let file = self.step.file;
         let index = &file.view.index;
         let is_branch = file.project.modes.is_some();
-        // Beside other modes the test is written anew as a whole; alone, its condition holds and it goes in the next round.
+        // With other modes the whole test is rewritten; otherwise it becomes true and is removed in the next round.
         let accumulation = self.step.accumulation().cloned();
         let test = accumulation.as_ref().filter(|_| is_branch).and_then(|a| a.tests.first().copied());
         let dropped = self.step.precision.dropped.clone();
@@ -279,7 +278,7 @@ impl Plan<'_, '_> {
     }
 }
 
-/// The definitions that the steps need, behind the imports.
+/// The definitions that the steps need, after the imports.
 fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
     let Some((first, unit)) = parts.iter().find(|(plan, _)| plan.is_first) else { return Vec::new() };
     let (file, view) = (first.step.file, first.step.file.view);
@@ -307,14 +306,14 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
 }
 
 impl Plan<'_, '_> {
-    /// What the target's options are called in the file.
+    /// The name of the target's options in the file.
     fn options_name(&self) -> &str {
         let names = self.input.settings.definitions.names("options");
         let free = names.iter().find(|n| !self.step.file.has_word(&n.name)).or(names.last());
         free.map_or("", |n| &n.name)
     }
 
-    /// What is told to the options.
+    /// The settings of the options.
     fn accumulation(&self, accumulation: &Accumulation, unit: &Unit<'_>) -> String {
         let values = Values::default()
             .text("opts", self.options_name())
