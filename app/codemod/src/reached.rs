@@ -95,7 +95,7 @@ fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
     dotted(index, test).is_some() && holds_the_answer(view, test, depth)
 }
 
-/// The comparison with a CUDA device that a string is part of, where the answer "no" needs nothing.
+/// The comparison with a CUDA device that contains a string, if the result "no" needs no change.
 pub(crate) fn harmless_comparison(view: &FileView<'_>, string: Id) -> Option<Id> {
     let k = kinds();
     let compares = |a: &Id| [k.comparison_operator, k.call].contains(&view.index.kind(*a));
@@ -122,7 +122,8 @@ fn compares_above(view: &FileView<'_>, comparison: Id) -> bool {
         if operator(view, comparison) == ">" && counts(*count) && index.text_of(*number).bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// `device.type == "cuda"`, `"cuda" in str(device)`: a port leaves no such device, or reports where it is chosen.
+/// `device.type == "cuda"`, `"cuda" in str(device)`: after a port there is no such device, or it is reported where it
+/// is chosen.
 fn is_cuda_among(view: &FileView<'_>, comparison: Id) -> bool {
     let mut sides = view.index.parts(comparison).map(|side| is_cuda_device(view, side));
     match operator(view, comparison) {

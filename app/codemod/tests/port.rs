@@ -113,7 +113,7 @@ fn comments_go_with_all_that_they_speak_of() {
         "run()\n# Empty the cache and go\ntorch.cuda.empty_cache()\ngo(cache)\n",
         "run()\n# Empty the cache and go\ngo(cache)\n",
     );
-    // One on GPUs heads the first line.
+    // A comment about GPUs is above the first line.
     check("run()\n# free the GPU\ntorch.cuda.empty_cache()\ngo()\n", "run()\ngo()\n");
     check("run()\n# free GPU\ntorch.cuda.empty_cache()\nfree()\n", "run()\n# free GPU\nfree()\n");
     let ported = run(&[("a.py", "run()\n# room\ntorch.cuda.empty_cache()  # now\n")], &hpu());

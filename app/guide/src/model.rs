@@ -287,7 +287,7 @@ pub struct Section {
     pub level: u8,
     /// Line of the heading, from 1.
     pub line: usize,
-    /// First paragraph as plain text: the reason shown beside a hunk.
+    /// First paragraph as plain text: the reason shown next to a hunk.
     pub reason: String,
     /// The text after `Holds for:` in a paragraph that begins with it, as plain text; empty if there is none.
     pub holds_for: String,

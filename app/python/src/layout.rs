@@ -17,7 +17,7 @@ pub struct Layout {
 impl Layout {
     pub(crate) fn read(index: &Index<'_>) -> Self {
         let text = index.text;
-        // A stray line end of the other kind does not count.
+        // A stray line ending of the other kind does not count.
         let pairs = text.matches("\r\n").count();
         let newline = if 2 * pairs > text.matches('\n').count() { "\r\n" } else { "\n" };
         let k = kinds();

@@ -140,7 +140,7 @@ impl ProjectFacts {
             .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     }
 
-    /// Whether another file of the project imports a file, by its name.
+    /// Whether another file of the project imports a file, judging by its name.
     pub fn is_imported(&self, view: &FileView<'_>) -> bool {
         places(view.path).next_back().is_some_and(|stem| self.imported_words.contains(stem))
     }
@@ -368,7 +368,8 @@ impl FileInProject<'_, '_> {
         modes.is_none_or(|m| matches!(m.region(&self.view.index, id), Region::Open | Region::Target))
     }
 
-    /// The same of a program that runs a step: code that no program uses is not reached, unless the step is part of such code.
+    /// The same for a program that runs a step: code that no program uses is not reached, unless the step is part of
+    /// such code.
     pub fn is_reached_with(&self, step: Id, id: Id) -> bool {
         let is_unused = |id: Id| self.project.unused.around(self.view, id).is_some();
         self.is_reached(id) && (!is_unused(id) || is_unused(step))

@@ -68,7 +68,7 @@ fn functions_around<'v>(view: &'v FileView<'_>, id: Id) -> impl Iterator<Item = 
 fn key(view: &FileView<'_>, function: Id) -> String {
     let name = view.name_of(function);
     match view.class_of(function) {
-        // Many classes are called: the one that is meant is known by what it is assigned to.
+        // Many classes are called: the intended one is known from the name that it is assigned to.
         Some(class) if name == "__call__" => call_of(view.name_of(class)),
         Some(_) => format!(".{name}"),
         None => name.to_owned(),
@@ -79,7 +79,7 @@ fn call_of(class: &str) -> String {
     format!("{class}.__call__")
 }
 
-/// Names that a file gives to new objects of classes, with what a call of each means: `criterion = TestLoss()`.
+/// Names to which a file assigns new objects of classes, with the meaning of a call of each: `criterion = TestLoss()`.
 fn instances<'v>(view: &FileView<'v>) -> BTreeMap<&'v str, String> {
     let index = &view.index;
     let made = index.assignments().filter_map(|a| Some((index.text_of(a.target()?), called_name(index, a.value()?)?)));

@@ -1,4 +1,4 @@
-//! Functions that a port has emptied: they do nothing, so their calls go, and then the functions.
+//! Functions that a port has emptied: they do nothing, so their calls are removed, and then the functions.
 
 use super::emptied::is_quiet;
 use crate::rope::{Replacement, Rope};
@@ -7,8 +7,8 @@ use python::syntax::Function;
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 
-/// Removes functions at the top of a file that the program called and that the port emptied, calls first, where nothing else
-/// uses them.
+/// Removes functions at the top of a file that the program called and that the port emptied, calls first, if nothing
+/// else uses them.
 pub(super) fn empty_functions(
     given: &FileView<'_>,
     view: &FileView<'_>,
@@ -18,7 +18,7 @@ pub(super) fn empty_functions(
     let (index, k) = (&view.index, kinds());
     for function in index.functions() {
         let (id, name) = (function.id(), function.name());
-        // What went behind its last statement counts.
+        // Text removed after its last statement counts.
         let next = index.parts(ROOT).find(|s| *s > id && !index.is_within(*s, id));
         let end = next.map_or(index.text.len(), |next| index.item(next).start);
         let Some(by) = rope.authors(&(index.item(id).start..end + 1)).into_iter().next() else { continue };
@@ -57,7 +57,7 @@ pub(super) fn empty_functions(
     Vec::new()
 }
 
-/// Whether a function does nothing: a `pass`, or its documentation alone.
+/// Whether a function does nothing: a `pass`, or only a docstring.
 fn is_empty(view: &FileView<'_>, function: Function<'_, '_>) -> bool {
     let (index, k) = (&view.index, kinds());
     let is_text = |s: Id| index.parts(s).all(|part| index.kind(part) == k.string);

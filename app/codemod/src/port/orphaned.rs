@@ -101,7 +101,7 @@ fn statement_before(original: &FileView<'_>, comment: Id) -> Option<Id> {
     (index.item(statement).end == end).then_some(statement)
 }
 
-/// Whether comments speak of GPUs, or with words of the statements that went, and with none of those that stay.
+/// Whether comments mention GPUs, or words of the removed statements, and none of those of the remaining ones.
 fn speaks_of<'c>(mut comments: impl Iterator<Item = &'c str>, went: &str, stays: &str) -> bool {
     let (went, stays) = (went.to_ascii_lowercase(), stays.to_ascii_lowercase());
     let mut found = false;

@@ -41,7 +41,7 @@ pub(super) fn batches(view: &FileView<'_>, project: &ProjectFacts) -> Option<Fig
         .or_else(|| by_framework(view))
 }
 
-/// A call with `update=(i + 1) % n == 0` beside the optimizer, which performs the loop's update: the call and `n`.
+/// A call with `update=(i + 1) % n == 0` next to the optimizer, which performs the loop's update: the call and `n`.
 fn handed_over(view: &FileView<'_>, project: &ProjectFacts) -> Option<(Id, Figure)> {
     let (k, index) = (kinds(), &view.index);
     let may_count =

@@ -20,7 +20,7 @@ pub(crate) fn bindings(file: &PythonFile<'_>, name: &str) -> Vec<Id> {
         .collect()
 }
 
-/// What a name stands for that is assigned once in its file; anything else for itself.
+/// The value of a name that is assigned once in its file; anything else is returned unchanged.
 pub fn value_once(file: &PythonFile<'_>, id: Id) -> Id {
     let name = file.index.text_of(id);
     match bindings(file, name).as_slice() {

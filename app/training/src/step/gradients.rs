@@ -7,8 +7,8 @@ use crate::words::CLIPPING_FUNCTIONS;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 
-/// The first place in the step that reads a `.grad` after the backward pass, or calls a function that does, by its name:
-/// `clip_gradient(optimizer, 0.5)`. Setting a gradient to None clears it and reads nothing.
+/// The first place in the step that reads a `.grad` after the backward pass, or calls a function that does, judging by
+/// its name: `clip_gradient(optimizer, 0.5)`. Setting a gradient to None clears it and reads nothing.
 pub(crate) fn gradient_read(step: &TrainingStep<'_, '_>) -> Option<Id> {
     let index = &step.file.view.index;
     let is_target = |id: Id| {
@@ -21,7 +21,7 @@ pub(crate) fn gradient_read(step: &TrainingStep<'_, '_>) -> Option<Id> {
     attributes.chain(calls).filter(|id| *id > step.backward && step.is_alive(*id)).min()
 }
 
-/// Whether a call of the program's own is handed the optimizer or weights, and has a name that speaks of their gradients.
+/// Whether a call of the program's own receives the optimizer or weights, and its name mentions their gradients.
 fn is_given_gradients(step: &TrainingStep<'_, '_>, call: Id) -> bool {
     let (file, index) = (step.file, &step.file.view.index);
     let Some(name) = called_name(index, call).filter(|name| !CLIPPING_FUNCTIONS.contains(name)) else { return false };

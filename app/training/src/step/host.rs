@@ -62,7 +62,7 @@ pub fn is_late(file: &PythonFile<'_>, call: Id, step: Id, calls: u8) -> bool {
         || file.function_of(call).is_some_and(|d| file.callers(d).any(|c| is_late(file, c, step, left)))
 }
 
-/// The places in a function where the step is run, or called, by itself or by a function that leads to it.
+/// The places in a function where the step is run, or called, directly or by a function that leads to it.
 fn trainings(file: &PythonFile<'_>, at: Id, step: Id) -> Vec<Id> {
     let index = &file.index;
     let here = |c: &Id| file.function_of(*c) == file.function_of(at);

@@ -267,7 +267,7 @@ fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extrac
     step.around.is_some() && read_first.unwrap_or(goes_in)
 }
 
-/// Whether a name is `None` until the first turn gives it a value.
+/// Whether a name is `None` until the first iteration assigns it.
 fn begins_with_none(file: &PythonFile<'_>, name: &str) -> bool {
     let index = &file.index;
     let value = |binding: Id| index.assignment(binding).and_then(|a| a.value_of(name));

@@ -39,7 +39,7 @@ pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
     index.of_kind(k.call).iter().copied().filter_map(read).collect()
 }
 
-/// Those of them that the target comes to with a step; those that no program makes, where there are no others.
+/// Those that the target reaches with a step; those that no program creates, if there are no others.
 pub fn optimizers_of<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<OptimizerMade<'t>> {
     let (made, unused): (Vec<_>, Vec<_>) =
         optimizers_made(&file).into_iter().partition(|made| file.is_reached_with(whole, made.call));

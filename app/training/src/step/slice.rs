@@ -60,7 +60,7 @@ impl<'t> Slice<'t> {
         if index.arguments(step.backward).get(0, "gradient").is_some() {
             obstacles.push(why::gradient_given(step.backward));
         }
-        // The compiled step takes the place of the loss, and would update with the rate from before.
+        // The compiled step replaces the loss, and would update with the previous rate.
         let between = |call: &Id| *call > from && step.updates.first().is_some_and(|update| *call < update.call);
         let steps = schedules(file).steps.into_iter().map(|(call, _)| call);
         let scheduled = steps.filter(|call| index.is_within(*call, step.body) && step.is_alive(*call)).find(between);
@@ -160,7 +160,7 @@ fn learns_always<'t>(
     let clips = |s: Id| holds(s, CLIPPING_FUNCTIONS) || holds(s, &["unscale_"]);
     let tests: Vec<Option<Id>> = updates
         .iter()
-        // Unscaling a loss that is not scaled does nothing.
+        // Unscaling an unscaled loss has no effect.
         .filter(|u| !holds(**u, &["unscale_"]))
         .filter(|u| {
             !(clips(**u) && decided(**u).is_some() && decided(**u) == fixed_test(file, step.optimizer, body, **u))
@@ -199,7 +199,7 @@ fn place(step: &TrainingStep<'_, '_>, from: Id, slice: &[Id], by_function: bool)
         step.before.iter().copied().filter(|s| *s > from && *s < last && !slice.contains(s)).collect();
     let reader = between.iter().copied().find(|s| reads(&file, *s).iter().any(|r| outputs.contains(index.text_of(*r))));
     let Some(reader) = reader else { return Ok(last) };
-    // What has moved up reads what these assign, if it stood below them.
+    // Moved statements read the names that these assign, if they were below them.
     let read_below = |s: Id, name: &str| slice.iter().any(|below| *below > s && reads_name(&file, *below, name));
     if between.iter().any(|s| assigned(&file, *s).iter().any(|name| read_below(*s, name))) {
         return Err(why::output_read_before_loss(reader));

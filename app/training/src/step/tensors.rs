@@ -64,7 +64,7 @@ fn is_tensor(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
     !bound.is_empty() && bound.into_iter().all(|b| value(b).is_some_and(follows))
 }
 
-/// Where a name is asked for a field that tensors lack: it stands for an object.
+/// Where a field that tensors lack is read from a name: it is an object.
 pub(crate) fn field_of_object(file: FileInProject<'_, '_>, within: Id, name: &str) -> Option<Id> {
     let index = &file.view.index;
     let asks = |id: &Id| {

@@ -20,7 +20,7 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
         })
     };
     let words = ["parameters", "named_parameters", "register_hook"];
-    // What is done to weights in front of the optimizer belongs to building the model.
+    // Changes to weights before the optimizer is created belong to building the model.
     let builds = |call: Id| {
         let mut made = optimizers_made(&file).into_iter();
         made.any(|made| call < made.call && file.function_of(call) == file.function_of(made.call))

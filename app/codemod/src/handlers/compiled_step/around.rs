@@ -93,7 +93,7 @@ pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, from: Id, step: Option<Id
     let in_loop = |call: Id| step.is_some_and(|step| call > step) && file.index.is_within(call, whole);
     let schedules = schedules(file);
     let by_scheduler = schedules.steps.iter().map(|(call, scheduler)| (*call, format!("{scheduler}.optimizer")));
-    // A `step()` of something unknown is followed where it stands beside the step; to tell a rate that is what it was does no harm.
+    // A `step()` of something unknown is followed if it is next to the step; passing on an unchanged rate is harmless.
     let is_beside = |call: Id| file.index.is_within(call, whole) || !file.calls("step").contains(&call);
     let others = schedules.others.iter().filter(|call| is_beside(**call)).map(|call| (*call, optimizer.to_owned()));
     let mut is_told = false;

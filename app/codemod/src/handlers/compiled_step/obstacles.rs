@@ -13,7 +13,7 @@ pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>, step
     let mut out: Vec<Obstacle> = Vec::new();
     for &call in file.index.of_kind(kinds().call) {
         let Some(name) = qualified(&file, call).filter(|_| is_run(call)) else { continue };
-        // One of several that a test chooses between is reported beside the port.
+        // If a test chooses between optimizers, a missing one is reported and the step is still ported.
         let missing = missing_optimizer(input, &name).filter(|_| !has_other || !is_chosen(&file, call));
         out.extend(missing.map(|optimizer| says::optimizer_missing(optimizer).at(call)));
         // Code that runs only on request is not run by a single process.
