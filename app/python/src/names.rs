@@ -298,7 +298,7 @@ impl Names {
 
     /// Whether the file imports a framework.
     pub fn uses_framework(&self, framework: &str) -> bool {
-        let imports = |name: &str| self.imports(name) || self.modules.iter().any(|m| m.split('.').next() == Some(name));
+        let imports = |name: &str| self.imports(name) || self.imports_package(name);
         match framework {
             "tensorflow" => imports("tensorflow") || imports("keras"),
             "lightning" => imports("lightning") || imports("pytorch_lightning"),
@@ -306,9 +306,14 @@ impl Names {
         }
     }
 
+    /// Whether a module of a package is imported whole, or with a star.
+    fn imports_package(&self, name: &str) -> bool {
+        self.modules.iter().chain(&self.wildcards).any(|module| module.split('.').next() == Some(name))
+    }
+
     /// Whether the file is written for a framework other than PyTorch.
     pub fn is_of_other_framework(&self) -> bool {
-        let imports = |name: &str| self.imports(name) || self.modules.iter().any(|m| m.split('.').next() == Some(name));
+        let imports = |name: &str| self.imports(name) || self.imports_package(name);
         !imports("torch") && ["tensorflow", "keras", "jax", "flax"].into_iter().any(imports)
     }
 

@@ -62,7 +62,7 @@ impl Keras {
                     let class = view.class_of(function).filter(|_| constructs).map(|c| view.name_of(c));
                     let name = class.unwrap_or(name).to_owned();
                     let function = view.index.callee(call);
-                    let made = function.and_then(|f| view.names.qualify(&view.index, f)).is_some_and(|q| builds(&q))
+                    let made = function.and_then(|f| qualified(view, f)).is_some_and(|q| builds(&q))
                         || called_name(&view.index, call).is_some_and(|n| keras.making.contains(n));
                     if made {
                         keras.making.insert(name.clone());
@@ -108,7 +108,7 @@ impl Keras {
     fn works(&self, view: &FileView<'_>, keras: &Keras, call: Id) -> bool {
         let index = &view.index;
         let Some(function) = index.callee(call) else { return false };
-        if let Some(name) = view.names.qualify(index, function)
+        if let Some(name) = qualified(view, function)
             && builds(&name)
         {
             return true;
@@ -313,10 +313,20 @@ pub fn is_model(view: &FileView<'_>, keras: &Keras, id: Id) -> bool {
     !elsewhere && is_used_as_model(view, name)
 }
 
+/// The meaning of a function's name: by an import, or by a star import of the module of Keras that has what it builds.
+fn qualified(view: &FileView<'_>, function: Id) -> Option<String> {
+    let (names, name) = (&view.names, view.index.text_of(function));
+    let of_stars = || {
+        let modules = names.wildcards.iter().filter(|module| names.is_free(name) && is_library(module));
+        modules.map(|module| format!("{module}.{name}")).find(|name| builds(name))
+    };
+    names.qualify(&view.index, function).or_else(of_stars)
+}
+
 fn gives_model(view: &FileView<'_>, keras: &Keras, call: Id) -> bool {
     let index = &view.index;
     let Some(function) = index.callee(call) else { return false };
-    if let Some(name) = view.names.qualify(index, function)
+    if let Some(name) = qualified(view, function)
         && let Some(name) = canonical(&name).strip_prefix("tensorflow.keras.")
     {
         return makes_model(name);
