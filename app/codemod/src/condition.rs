@@ -1,5 +1,6 @@
 //! The lines of a `where` fence: a small closed vocabulary over facts.
 
+mod constant;
 mod cuda_device;
 mod imports;
 mod mask;

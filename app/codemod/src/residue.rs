@@ -8,7 +8,7 @@ use crate::reached;
 use guide::ListedName;
 use python::names::{Names, imported_modules};
 use python::strings::joined_string;
-use python::tree::{Id, ROOT, kinds};
+use python::tree::{Id, ROOT, fields, kinds};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use training::modes::Region;
@@ -43,8 +43,8 @@ pub(crate) fn residue(
         if index.parent(id).is_some_and(|p| longer(p) && index.item(p).start == index.item(id).start) {
             continue;
         }
-        if index.parent(id).is_some_and(|p| index.kind(p) == k.keyword_argument && index.children(p).next() == Some(id))
-        {
+        // `autocast` in `torch.autocast`, and what the program itself defines where the import fails, are other things of that name.
+        if index.is_label(id) || [fields().left, fields().name].contains(&index.item(id).field) {
             continue;
         }
         // What a star import brings, or a fragment leaves out, goes by its own name.

@@ -582,7 +582,7 @@ fn a_data_generator_with_a_configuration_is_no_program_for_the_card() {
 #[test]
 fn a_configuration_for_lightning_cli_needs_more_than_an_accelerator() {
     let cli = "from lightning.pytorch.cli import LightningCLI\n\nLightningCLI(Net)\n";
-    check_said("hpu", cli, "accelerator=hpu, strategy=auto and precision=bf16-mixed for a LightningCLI");
+    check_said("hpu", cli, "strategy=lightning_habana.HPUDDPStrategy for a LightningCLI");
     check_said("xpu", cli, "`class_path: xpu_lightning.XPUAccelerator` as `accelerator`");
 }
 
@@ -638,4 +638,13 @@ fn a_module_of_the_models_own_is_no_wrapper() {
     let text = "import poptorch\nimport torch\n\n\nclass Skip(torch.nn.Module):\n    def __init__(self, module):\n        \
                 super().__init__()\n        self.module = module\n\n    def forward(self, x):\n        return x + self.module(x)\n";
     assert_eq!(ported("ipu", &[("a.py", text)]).0, [text]);
+}
+
+#[test]
+fn another_thing_of_the_same_name_is_not_told() {
+    let text = "import torch\n\ntry:\n    from torch.cuda.amp import autocast\nexcept ImportError:\n    autocast = None\n\n\n\
+        with torch.autocast('cpu'):\n    pass\n";
+    for target in ["hpu", "xpu", "ipu"] {
+        check_silent(target, text);
+    }
 }

@@ -1,5 +1,6 @@
 //! What stands around a match, and what else its file holds.
 
+use super::constant::constant;
 use super::{Situation, cuda_devices};
 use crate::matching::Match;
 use python::pattern::{Captures, NodePattern};
@@ -94,7 +95,9 @@ pub(super) fn has_keyword(s: &Situation<'_, '_>, node: Id, name: &str) -> bool {
     let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
     let Some(call) = call else { return false };
     let (name, wanted) = name.split_once('=').map_or((name, None), |(n, v)| (n, Some(v)));
-    let holds = |value: Option<Id>| wanted.is_none_or(|w| value.is_some_and(|v| index.text_of(v) == w));
+    let is =
+        |value: Id, w: &str| index.text_of(value) == w || constant(view, value).is_some_and(|v| index.text_of(v) == w);
+    let holds = |value: Option<Id>| wanted.is_none_or(|w| value.is_some_and(|v| is(v, w)));
     if given_by_place(s, call, name).is_some_and(|value| holds(Some(value))) {
         return true;
     }

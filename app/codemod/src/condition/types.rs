@@ -1,6 +1,7 @@
 //! What a metavariable must be: `$X: cuda device`.
 
 use super::Situation;
+use super::constant::values;
 use super::cuda_device::{cuda_devices, is_cuda_device};
 use super::imports::{first_import, first_torch_import, last_torch_import};
 use super::mask::{is_mask, masks};
@@ -140,7 +141,7 @@ fn is_object(s: &Situation<'_, '_>, name: &str) -> bool {
     given.peek().is_some() && given.all(|made| made) && !is_parameter()
 }
 
-/// Values that calls of a function give to an argument: by its name, or by its place, counted from 0.
+/// Values that calls of a function may give to an argument: by its name, or by its place, counted from 0.
 fn arguments(s: &Situation<'_, '_>, argument: &str, function: &str) -> Vec<Id> {
     let view = s.view;
     let index = &view.index;
@@ -154,5 +155,6 @@ fn arguments(s: &Situation<'_, '_>, argument: &str, function: &str) -> Vec<Id> {
         return calls.iter().filter_map(|call| index.arguments(*call).positional().nth(place)).collect();
     }
     let named = calls.iter().filter_map(|call| index.arguments(*call).keyword(argument));
-    named.chain(calls.iter().filter_map(|call| given_by_place(s, *call, argument))).collect()
+    let given = named.chain(calls.iter().filter_map(|call| given_by_place(s, *call, argument)));
+    given.flat_map(|value| values(view, value)).collect()
 }

@@ -175,15 +175,20 @@ impl Filler<'_, '_, '_, '_> {
         })
     }
 
-    /// The file's quote; inside an f-string the other one, which every Python 3 takes.
+    /// The file's quote, or that of the string which is replaced; inside an f-string the other one, as every Python 3 accepts it.
     fn quote(&self) -> char {
         let index = &self.cx.view.index;
         let k = kinds();
+        let quote_of = |s: Id| index.text_of(s).chars().find(|c| *c == '"' || *c == '\'');
+        let node = self.found.node;
+        if let Some(own) = Some(node).filter(|n| index.kind(*n) == k.string).and_then(quote_of) {
+            return own;
+        }
         let within = index
-            .ancestors(self.found.node)
+            .ancestors(node)
             .take_while(|a| index.kind(*a) != k.block)
             .find(|a| index.kind(*a) == k.string)
-            .and_then(|s| index.text_of(s).chars().find(|c| *c == '"' || *c == '\''));
+            .and_then(quote_of);
         match within {
             Some('"') => '\'',
             Some(_) => '"',
