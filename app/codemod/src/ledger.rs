@@ -1,4 +1,4 @@
-//! The ledgers of a port: its arithmetic before and after, in the words of the guides.
+//! The ledgers of a port: its arithmetic before and after, with the texts of the guides.
 
 use crate::definitions::{Definitions, Said};
 use crate::port::Views;
@@ -12,9 +12,10 @@ use training::{FileView, Quantity, Words};
 /// The arithmetic of a program of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// The programs that it is true of, by the paths of their files; none for files that no program of the project reaches.
+    /// The programs to which it applies, by the paths of their files; none for files that no program of the project
+    /// reaches.
     pub programs: Vec<String>,
-    /// What multiplies up to the samples of a step, then that product, then what else a step means.
+    /// The factors of a step's number of samples, then the product, then other properties of a step.
     pub entries: Vec<LedgerEntry>,
     /// Changes of meaning, each a sentence without its full stop.
     pub flags: Vec<String>,
@@ -23,9 +24,9 @@ pub struct Ledger {
 /// One quantity before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerEntry {
-    /// What it is.
+    /// Its kind.
     pub quantity: Quantity,
-    /// What it is called.
+    /// Its label.
     pub name: String,
     /// In the original.
     pub before: Figure,
@@ -33,7 +34,7 @@ pub struct LedgerEntry {
     pub after: Figure,
 }
 
-/// A number, an expression or a few words, and where it stands.
+/// A number, an expression or a few words, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure {
     /// `32`, `args.batch_size`, `32 × processes`.
@@ -42,8 +43,8 @@ pub struct Figure {
     pub place: Option<(String, usize)>,
 }
 
-/// Reads the ledgers of a port to a target from the files it was made from and what became of them: one for each program that
-/// trains, the likeliest first.
+/// Reads the ledgers of a port to a target from the original files and the ported ones: one for each program that
+/// trains, the most likely first.
 #[must_use]
 pub fn ledgers(views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Ledger> {
     let facts = recipes.target_facts(target);
@@ -71,7 +72,7 @@ fn in_words(ledger: ProgramLedger, definitions: &Definitions) -> Ledger {
     Ledger { programs: ledger.programs, entries, flags }
 }
 
-/// Words of a ledger as the guides have them.
+/// Texts of a ledger from the guides.
 pub(crate) fn text(words: &Words, definitions: &Definitions) -> String {
     match words {
         Words::Plain(text) => text.clone(),
@@ -110,7 +111,7 @@ mod tests {
         (ported, ledgers)
     }
 
-    /// The ledger of a text, which is one program or none.
+    /// The ledger of a text that is one program, or none.
     fn one(ledgers: Vec<Ledger>) -> Ledger {
         assert!(ledgers.len() < 2, "{ledgers:#?}");
         ledgers.into_iter().next().unwrap_or_default()
@@ -139,7 +140,7 @@ mod tests {
         check("import torch\nloader = torch.utils.data.DataLoader(data, 8)\nbroken(\n", "hpu", None);
     }
 
-    /// Before and after of a quantity, and the flags that speak of `word`.
+    /// Before and after of a quantity, and the flags that contain `word`.
     fn check_entry(
         text: &str,
         target: &str,
@@ -192,7 +193,7 @@ mod tests {
             "        for a, b in zip(image.chunk(4), label.chunk(4)):\n            loss = criterion(net(a), b) / 4\n            loss.backward()\n",
         );
         check(&parts.replace("SIZE", "32"), "hpu", Some(("32", "32", 0)));
-        // Only the last, smaller batch goes: the loader's batch stays what it was.
+        // Only the smaller last batch is removed: the loader's batch is unchanged.
         check(&parts.replace("SIZE", "32"), "ipu", Some(("32", "32", 1)));
         let named = parts.replace("SIZE", "args.size");
         check_entry(&named, "ipu", Quantity::Accumulation, Some(("4", "4")), "samples", 0);
@@ -221,7 +222,7 @@ mod tests {
             .replace("        opt.zero_grad()\n", "")
             .replace("        opt.step()\n", "        if last:\n            opt.step()\n            opt.zero_grad()\n");
         check(&named, "hpu", Some(("32", "32", 0)));
-        // Twice: that the last batch goes, and that the loader counts steps.
+        // Twice: that the last batch is dropped, and that the loader counts steps.
         check(&named, "ipu", Some(("32", "32", 2)));
         let skipped = named.replace("last = i % 4 == 3", "pass").replace(
             "if last:\n            opt.step()\n            opt",

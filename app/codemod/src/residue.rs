@@ -1,4 +1,4 @@
-//! What is left of the source vendor after a port, through any form of import.
+//! Remaining code of the source vendor after a port, through any form of import.
 
 use crate::condition::cuda_devices;
 use crate::definitions::Said;
@@ -15,17 +15,18 @@ use training::modes::Region;
 use training::program_start::main_block;
 use training::{FileView, ProjectFacts};
 
-/// Names whose calls do nothing, or give 0, on a machine without CUDA.
+/// Names whose calls do nothing, or return 0, on a machine without CUDA.
 pub(crate) const HARMLESS: &str = "harmless_without_cuda";
 
-/// Something that still asks for the source vendor.
+/// Something that still requires the source vendor.
 pub(crate) struct Found {
     pub(crate) range: Range<usize>,
     pub(crate) severity: Severity,
     pub(crate) message: Said,
 }
 
-/// Everything left in a file, in the order of the text. In branch style, what the target never runs does not count.
+/// All remaining code in a file, in the order of the text. In branch style, code that the target never runs does not
+/// count.
 pub(crate) fn residue(
     view: &FileView<'_>,
     project: &ProjectFacts,
@@ -38,7 +39,7 @@ pub(crate) fn residue(
     let mut found: Vec<(Id, Severity, Said)> = Vec::new();
     let names = [k.attribute, k.identifier, k.dotted_name];
     for &id in names.iter().flat_map(|kind| index.of_kind(*kind)) {
-        // The longest dotted name speaks for its parts.
+        // The longest dotted name includes its parts.
         let longer = |p: Id| [k.attribute, k.dotted_name].contains(&index.kind(p));
         if index.parent(id).is_some_and(|p| longer(p) && index.item(p).start == index.item(id).start) {
             continue;
@@ -47,7 +48,7 @@ pub(crate) fn residue(
         if index.is_label(id) || [fields().left, fields().name].contains(&index.item(id).field) {
             continue;
         }
-        // What a star import brings, or a fragment leaves out, goes by its own name.
+        // A name from a star import, or undefined in a fragment, is taken literally.
         let as_written = || {
             let name: String = index.text_of(id).split_whitespace().collect();
             let head = name.split('.').next().unwrap_or("");
@@ -59,12 +60,12 @@ pub(crate) fn residue(
         if !(name == "torch.cuda" || name.starts_with("torch.cuda.")) || in_import() {
             continue;
         }
-        // Asking is harmless: there is no CUDA, and the answer says so.
+        // A query is harmless: there is no CUDA, and the result says so.
         let asks = matches!(
             name.as_str(),
             "torch.cuda.is_available" | "torch.cuda.device_count" | "torch.cuda.is_initialized"
         );
-        // One that is off does nothing anywhere.
+        // A disabled one has no effect anywhere.
         let off = |call: Id| index.arguments(call).keyword("enabled").is_some_and(|v| index.text_of(v) == "False");
         if name.ends_with(".GradScaler") && index.parent(id).is_some_and(off) {
             continue;
@@ -79,7 +80,7 @@ pub(crate) fn residue(
         };
         found.push((id, severity, message));
     }
-    // A function of the program's own may have that name.
+    // A function of the program may have that name.
     for &call in view.calls("cuda").iter().filter(|call| index.receiver(**call).is_some()) {
         found.push((call, Severity::Warning, messages::cuda_call_left()));
     }
@@ -90,7 +91,7 @@ pub(crate) fn residue(
             found.push((binding.part, Severity::Info, message));
         }
     }
-    // Without a name of its own it binds `torch`.
+    // Without an alias it binds `torch`.
     for &statement in index.of_kind(k.import_statement) {
         for part in index.children(statement).filter(|part| index.kind(*part) == k.dotted_name) {
             let module: String = index.text_of(part).split_whitespace().collect();
@@ -100,7 +101,7 @@ pub(crate) fn residue(
         }
     }
     if !branch {
-        // What is tried or asked for first, or in a function, may be meant for another machine.
+        // Code that is tried or tested first, or in a function, may be for another machine.
         let at_top = |statement: &Id| index.parent(*statement) == Some(ROOT);
         for (statement, module) in imported_modules(index).filter(|(statement, _)| at_top(statement)) {
             let head = module.split('.').next().unwrap_or_default();
@@ -136,7 +137,7 @@ pub(crate) fn residue(
         if text.split(',').any(is_nccl) {
             found.push((string, Severity::Warning, messages::nccl_left()));
         }
-        // A type as text: `torch.set_default_tensor_type("torch.cuda.FloatTensor")`.
+        // A type as a string: `torch.set_default_tensor_type("torch.cuda.FloatTensor")`.
         if text.starts_with("torch.cuda.") && text.ends_with("Tensor") {
             found.push((string, Severity::Warning, messages::cuda_name_left(text.to_string())));
         }
@@ -153,7 +154,7 @@ pub(crate) fn residue(
         let Some(test) = reached::only_with_cuda(view, *id) else { return true };
         let test = index.text_of(test).split_whitespace().collect::<Vec<_>>().join(" ");
         (*severity, *message) = (Severity::Info, messages::only_with_cuda(&test));
-        // A test that says CUDA itself needs no word at what it keeps from running.
+        // If a test itself mentions CUDA, the code that it disables needs no message.
         !test.to_ascii_lowercase().contains("cuda")
     });
     found.sort_by_key(|(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));

@@ -1,9 +1,9 @@
-//! What is said of places that stay as they are, and where nothing is to be said or done.
+//! Messages about unchanged places, and cases without message or change.
 
 use codemod::{Options, RecipeSet, Severity, Style, port};
 use python::SourceFile;
 
-/// The texts of the ported files, and the warnings of them all.
+/// The texts of the ported files, and the warnings of all of them.
 fn ported(target: &str, files: &[(&str, &str)]) -> (Vec<String>, String) {
     let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() };
     let files: Vec<SourceFile> = files.iter().map(file).collect();
@@ -105,7 +105,7 @@ fn clipping_before_there_are_gradients() {
     }
     let late = STEP.replace("    optimizer.step()\n", &format!("{clip}    optimizer.step()\n"));
     assert!(ported("ipu", &[("a.py", &late)]).0[0].contains("max_grad_norm=1.0"));
-    // The branch with a scaler clips behind its own backward pass.
+    // The branch with a scaler clips after its own backward pass.
     let (head, _) = STEP.split_once("    loss.backward()").expect("a backward pass");
     let scaled = "        scaler.scale(loss).backward()\n        scaler.unscale_(optimizer)\n";
     let both = format!(
@@ -128,7 +128,7 @@ fn a_part_of_a_compiled_model() {
     for part in ["model.layer", "model.layer[0]", "model.layer.paint"] {
         check_said("rdu", &format!("{program}seen = {part}(noise)\n"), "runs part of the model on the host");
     }
-    // While the model is built, and by what every module has.
+    // While the model is built, and by methods that every module has.
     let built =
         "model.add_module('head', torch.nn.Linear(3, 3))\nmodel.layer(noise)\nmodel(noise)\nmodel.apply(init)\n";
     let other = "class Other:\n    def apply(self, call):\n        self.do(call)\n\n\n";
@@ -159,7 +159,7 @@ fn batches_of_a_distributed_loader_are_shared_out() {
     assert!(after[0].contains("poptorch.DataLoader") && !said.contains("every instance reads all of these"), "{said}");
 }
 
-/// What is said of a file in a folder of several.
+/// The messages about a file in a folder of several.
 fn check_in_project(target: &str, files: &[(&str, &str)], words: &str, is_said: bool) {
     let (after, said) = ported(target, files);
     assert_eq!(said.contains(words), is_said, "{words}: {said}{}", after[0]);
@@ -178,7 +178,7 @@ fn a_shape_that_depends_on_values_in_a_compiled_step() {
             check_said(target, &loss(&body), words);
         }
         check_said(target, &loss("    return out.masked_select(y > 0).mean()\n"), words);
-        // A place to write to has the shape of the whole, and numbers select a fixed number.
+        // An assignment target has the shape of the whole, and numbers select a fixed number of elements.
         let fixed = loss("    near = y > 0\n    out[near] = 0\n    return out[y.argmax(1)].mean()\n");
         check_in_project(target, &[("a.py", &fixed)], words, false);
     }
@@ -235,7 +235,7 @@ fn states_that_are_a_row_of_tensors() {
     assert!(!ported("rdu", &[("a.py", &one)]).1.contains("not all positional tensors"));
     let none_yet = one.replace("\nmodel =", "\nstate = None\nmodel =");
     check_said("rdu", &none_yet, "Not ported: the model's arguments are not all positional tensors");
-    // A list of that name elsewhere is another value.
+    // A list of that name elsewhere is a different value.
     let made = STEP
         .replace("    out =", "    x = torch.tensor([n for n in x])\n    if cuda:\n        x = x.cuda()\n    out =");
     assert!(ported("rdu", &[("a.py", &format!("x = [1, 2]\n{made}"))]).0[0].contains("rdu.forward(x)"));
@@ -270,7 +270,7 @@ fn samples_that_are_made_once() {
     for loss in ["(out - y).pow(2).mean()", "F.mse_loss(out, target=y.view(8, 3))"] {
         assert!(made(loss).0[0].contains("training_step(x, y)"), "{loss}");
     }
-    // What has no sample in its first dimension is not shared out: it is a buffer of the step.
+    // A value without samples in its first dimension is not split: it is a buffer of the step.
     let weights = whole.replace("F.mse_loss(out, y)", "F.cross_entropy(out, y, w)");
     let (after, _) = ported("ipu", &[("a.py", &weights.replace("\nx, y", "\nw = torch.ones(3)\nx, y"))]);
     assert!(after[0].contains("training_step(x, y)") && after[0].contains("register_buffer(\"w\", w)"), "{}", after[0]);
@@ -352,7 +352,7 @@ fn branches_that_become_equal_are_one() {
     let program = format!("{head}    optimizer.zero_grad()\n    if amp:\n{scaled}    else:\n{plain}");
     let (after, _) = ported("hpu", &[("a.py", &program)]);
     assert!(!after[0].contains("if amp:") && after[0].contains("\n    loss.backward()\n"), "{}", after[0]);
-    // Branches of the program's own stay, and so does a test that does something.
+    // Branches of the program itself are kept, and so is a test with an effect.
     let own = "if late:\n    wait()\nelse:\n    wait()\n";
     assert!(ported("hpu", &[("a.py", &format!("{STEP}{own}"))]).0[0].contains(own));
     let asks = program.replace("    if amp:\n        scaler.sc", "    if amp():\n        scaler.sc");
@@ -389,7 +389,7 @@ fn software_of_another_accelerator_is_named_however_it_is_imported() {
     ] {
         assert!(said(imports).contains("1: `habana_frameworks` belongs to another accelerator (HPU)"), "{imports}");
     }
-    // Two targets have it; it is called by the name of the one that the other extends.
+    // Two targets have it; it is reported under the name of the one that the other extends.
     assert!(said("import poptorch as pt").contains("`poptorch` belongs to another accelerator (IPU)"));
     for imports in [
         "from . import habana_frameworks",
@@ -432,7 +432,7 @@ fn tensors_that_are_updated_by_hand() {
         for update in ["w -= 0.1 * slope(w, x)", "all['w'] -= rate * x"] {
             check_said(target, &program(update), "7: Nothing is ported: tensors are updated by hand");
         }
-        // A count, a shift, what a turn makes itself, and a function without a loop.
+        // A count, a shift, a value from the iteration itself, and a function without a loop.
         for other in
             ["count -= 2 * x", "w -= 1", "w[0] -= x / 2", "w -= x", "x = torch.ones(3); x -= w * 2", "w += x * 2"]
         {
@@ -449,7 +449,7 @@ fn tensors_that_are_updated_by_hand() {
     assert!(!ported("hpu", &[("a.py", &on_the_card)]).1.contains("by hand here"));
 }
 
-/// What wraps the model goes where the program is, and what looks inside of it may be in another file.
+/// A wrapper of the model is removed in the program, and code that accesses its inside may be in another file.
 #[test]
 fn the_wrapped_model_in_another_file() {
     let train = format!(
@@ -462,13 +462,13 @@ fn the_wrapped_model_in_another_file() {
         after[0].contains("training_step(") && !after[0].contains("DDP(") && after[1].contains("(model.state_dict()"),
         "{said}{after:?}"
     );
-    // Nothing was ported, so the wrapper is there still.
+    // Nothing was ported, so the wrapper still exists.
     let refused = train.replace("loss.backward()", "loss.backward(create_graph=True)");
     let after = ported("popdist", &[("train.py", &refused), ("saves.py", saves)]).0;
     assert!(after[1].contains("model.module.state_dict()"), "{after:?}");
 }
 
-/// A scaler that something else reads is switched off and stays, which is told at its place.
+/// A scaler that other code reads is disabled and kept, which is reported at its place.
 #[test]
 fn a_scaler_that_stays_switched_off_is_told() {
     let text = "import torch\nfrom torch.utils.data import DataLoader\n\nnet = torch.nn.Linear(4, 2)\n\

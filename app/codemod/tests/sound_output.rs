@@ -1,5 +1,5 @@
-//! What a port must never do to a program: change a value, write what Python refuses, read a name that has no value, lose a comment,
-//! or say nothing of what it left.
+//! What a port must never do to a program: change a value, write invalid Python, read a name without a value, lose a
+//! comment, or leave code unreported.
 
 use codemod::{Options, Ported, RecipeSet, Style, port};
 use python::SourceFile;
@@ -10,7 +10,7 @@ fn run(target: &str, text: &str) -> Ported {
     port(&[file], &RecipeSet::embedded(), &options)
 }
 
-/// Ports a file in place with LF and with CRLF, and again, which must change nothing.
+/// Ports a file in place with LF and with CRLF, twice; the second time must change nothing.
 #[track_caller]
 fn check(target: &str, before: &str, after: &str) {
     for newline in ["\n", "\r\n"] {
@@ -22,7 +22,7 @@ fn check(target: &str, before: &str, after: &str) {
     }
 }
 
-/// A place that is told about, with some words of what is told.
+/// A reported place, with some words of the message.
 #[track_caller]
 fn check_told(target: &str, text: &str, line: usize, words: &str) {
     let ported = run(target, text);
@@ -30,7 +30,7 @@ fn check_told(target: &str, text: &str, line: usize, words: &str) {
     assert!(told.clone().any(|d| d.message.contains(words)), "{:?}", ported.files[0].diagnostics);
 }
 
-/// A change that is not made because of what would come out, and is told about.
+/// A change that is not made because of its result, and is reported.
 #[track_caller]
 fn check_refused(target: &str, text: &str, line: usize, words: &str) {
     assert_eq!(run(target, text).files[0].text, text);
@@ -49,7 +49,7 @@ fn brackets_that_hold_lines_or_a_walrus_together_stay() {
     check("rdu", "f((a, b).cuda(), c)\n", "f((a, b), c)\n");
     check("rdu", "f((i for i in r).cuda())\n", "f((i for i in r))\n");
     check("rdu", "y = (a + b).cuda() * 2\n", "y = (a + b) * 2\n");
-    // Those of a call that goes, too.
+    // Those of a call that is removed, too.
     let check_call = |before: &str, after: &str| {
         const HEAD: &str = "import poptorch\nimport torch\nfrom torch.nn import Linear\n\nmodel = Linear(1, 1)\n";
         check("ipu", &format!("{HEAD}{before}\nx = 1\n"), &format!("{HEAD}{after}\nx = 1\n"));
@@ -58,7 +58,7 @@ fn brackets_that_hold_lines_or_a_walrus_together_stay() {
     check_call("net = torch.compile(model,  # why\n    mode='x'\n).eval()", "net = (model  # why\n    ).eval()");
     check_call("net = torch.compile(model,  # why\n    mode='x')", "net = model  # why");
     check_call("f(torch.compile(  # why\n    model))", "f(  # why\n    model)");
-    // On one line they say nothing.
+    // On one line they have no meaning.
     check("rdu", "y = (a + b).cuda()\n", "y = a + b\n");
 }
 
@@ -116,7 +116,7 @@ fn only_what_is_read_is_replaced() {
 
 #[test]
 fn what_python_would_not_run_is_refused_at_its_place() {
-    // The class of a step would stand above the import of what it is made of.
+    // The class of a step would be above the import of its base.
     let step = "from torch.utils.data import DataLoader\nloader = DataLoader(ds, batch_size=4)\nnet = f()\n\
         optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in loader:\n    optimizer.zero_grad()\n    \
         out = net(x)\n    loss = torch.nn.functional.mse_loss(out, y)\n    loss.backward()\n    optimizer.step()\n";
@@ -156,7 +156,7 @@ fn of_two_blank_lines_that_meet_in_a_block_one_goes() {
         "def f(x):\n    load()\n\n    x = x.cuda()\n\n    return x\n",
         "def f(x):\n    load()\n\n    return x\n",
     );
-    // The program's own stay, and so do those at the top of a file.
+    // The program's own are kept, and so are those at the top of a file.
     check(
         "rdu",
         "def f(x):\n    load()\n\n\n    x = x.cuda()\n    return x\n",
@@ -171,7 +171,7 @@ fn names_and_strings_in_any_spelling_are_found() {
     check("hpu", "x.to(\"cu\" \"da\")\nx.to(\"\"\"cuda\"\"\")\n", "x.to(\"hpu\")\nx.to(\"hpu\")\n");
     check_told("ipu", "import torch\nok = (torch.cuda.\n      is_available())\n", 2, "NVIDIA");
     check_told("ipu", "from common import *\ntorch.cuda.set_device(0)\n", 2, "`torch.cuda.set_device`");
-    // What keeps it from running is said by a name that does not say CUDA.
+    // The condition that disables it is a name that does not mention CUDA.
     let head = "import torch\ncan = fast and torch.cuda.is_available()\n";
     check_told("ipu", &format!("{head}if can:\n    x = x.cuda()\n"), 4, "`can` is true only with an NVIDIA GPU");
     let lines = format!("{head}def f(x):\n    return x.cuda() if (can and\n  big) else x\n");
@@ -195,9 +195,9 @@ fn a_carriage_return_alone_ends_a_line_of_python() {
     let told = "this line ends in a bare carriage return";
     check_refused("rdu", "net = net.cuda()\r\r\nopt.step()  # a\r\r\n", 1, told);
     check_refused("rdu", "net = net.cuda()  # a\rb\n", 1, told);
-    // In a string it is a character like others, and its bytes stay.
+    // In a string it is an ordinary character, and its bytes are kept.
     assert_eq!(run("rdu", "a = '''b\r\r\nc'''\nd = e.cuda()\n").files[0].text, "a = '''b\r\r\nc'''\nd = e\n");
-    // With ends of both kinds every line keeps its own.
+    // With mixed line endings every line keeps its own.
     assert_eq!(run("rdu", "a = b.cuda()\r\nc = d.cuda()\n").files[0].text, "a = b\r\nc = d\n");
 }
 
@@ -265,7 +265,7 @@ fn what_is_no_tensor_is_not_moved() {
     let text = &ported.files[0].text;
     assert!(text.contains("    batch = batch.to(\"xpu\")\n    return model(batch, names, mask, scale)\n"), "{text}");
     assert!(text.contains("np.linspace(0, 1, 9):\n    loss = model(torch.ones(2).to(\"xpu\"), n)\n"), "{text}");
-    // Nothing calls the function, so its messages are told in one.
+    // Nothing calls the function, so its messages are combined into one.
     let told = |d: &codemod::Diagnostic| d.recipe == "engine#unused" && d.message.contains("line 9 (xpu#no-device)");
     assert!(
         ported.files[0].diagnostics.iter().any(told),
@@ -292,12 +292,12 @@ fn an_import_is_put_into_a_block_once() {
     let line = "from lightning_habana.pytorch.accelerator import HPUAccelerator\n";
     let lines: Vec<&str> = text.split_inclusive('\n').filter(|l| l.trim_start() == line).collect();
     assert_eq!(lines, [line, &format!("    {line}")], "once a block, and no block reads another's: {text}");
-    // What the program itself says twice is its own.
+    // Duplicates in the original program are kept.
     let own = "import torch\nimport torch\nnet = torch.nn.Linear(2, 1).cuda()\n";
     assert!(run("xpu", own).files[0].text.starts_with("import torch\nimport torch\n"));
 }
 
-/// Of a program that names no device, a name that something of the port moves, and one that nothing may move.
+/// For a program that names no device: a name that the port moves, and one that must not be moved.
 #[track_caller]
 fn check_moves(text: &str, moved: &str, kept: &str) {
     let ported = &run("xpu", text).files[0].text;
@@ -310,14 +310,14 @@ fn what_is_no_tensor_stays() {
     let step = "loss = criterion(net(x), y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n";
     let head = "import torch\nfrom torch import nn\n";
     let made = "net = nn.Linear(4, 2)\ncriterion = nn.MSELoss()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n";
-    // A function of a package is no model, whatever its modules are called.
+    // A function of a package is not a model, whatever its modules are called.
     let split = "rows = read()\ntrain, rest = sklearn.model_selection.train_test_split(rows)\n";
     check_moves(
         &format!("import sklearn.model_selection\n{head}{made}{split}for x, y in data:\n    {step}"),
         "x",
         "rows",
     );
-    // What a file of the project has may be one.
+    // Something from a file of the project may be one.
     let own = format!("from . import zoo\n{head}{made}for x, y in data:\n    {step}").replace("net(x)", "zoo.model(x)");
     check_moves(&own, "x", "zoo");
     // Lists that are filled.

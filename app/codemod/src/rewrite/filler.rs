@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use training::{FileView, ProjectFacts};
 
-/// What a rewrite needs to know beside the match.
+/// The data that a rewrite needs in addition to the match.
 pub(crate) struct Context<'a, 't> {
     pub(crate) view: &'a FileView<'t>,
     pub(crate) project: &'a ProjectFacts,
@@ -28,21 +28,21 @@ pub(crate) struct Context<'a, 't> {
 pub(crate) enum Refusal {
     /// A fact that the rule writes is unknown at this place.
     UnknownFact(String),
-    /// Arguments without a name would come behind named ones, and what they are called is not known.
+    /// Positional arguments would come after named ones, and their names are not known.
     UnnamedArguments,
 }
 
-/// What fills the templates of one match.
+/// The values for the templates of one match.
 pub(super) struct Filler<'a, 'c, 't, 'm> {
     pub(super) patch: &'a Patch,
     pub(super) cx: &'a Context<'c, 't>,
     pub(super) found: &'a Match<'m>,
     pub(super) imports: &'a RefCell<Vec<String>>,
-    /// `$$$` of the replacement that stand behind keyword arguments and have met arguments without a name.
+    /// `$$$` of the replacement that come after keyword arguments and have captured positional ones.
     pub(super) late: Vec<String>,
 }
 
-/// Modules that a replacement may name without saying how they are imported.
+/// Modules that a replacement may use without an import line.
 pub(crate) const KNOWN_MODULES: [&str; 4] = ["torch", "os", "contextlib", "sys"];
 
 impl Filler<'_, '_, '_, '_> {
@@ -56,7 +56,8 @@ impl Filler<'_, '_, '_, '_> {
         Some(if begins { self.start()..range.end } else { range })
     }
 
-    /// Where the matched code begins: the parser reads `*x.y` as the attribute of `*x`, and the star is not the attribute's.
+    /// Where the matched code begins: the parser parses `*x.y` as the attribute of `*x`, and the star does not belong
+    /// to the attribute.
     pub(super) fn start(&self) -> usize {
         let index = &self.cx.view.index;
         let start = index.item(self.found.node).start;
@@ -64,7 +65,7 @@ impl Filler<'_, '_, '_, '_> {
         start + usize::from(!splat && index.text_of(self.found.node).starts_with('*'))
     }
 
-    /// The arguments that a `$$$` has met, each with its place among those without a name, or none for `*xs`.
+    /// The arguments captured by a `$$$`, each with its position among the positional ones, or none for `*xs`.
     fn places(&self, name: &str) -> Vec<(Id, Option<usize>)> {
         let index = &self.cx.view.index;
         let Some(range) = self.found.env.range_of_many(name) else { return Vec::new() };
@@ -84,7 +85,7 @@ impl Filler<'_, '_, '_, '_> {
         out
     }
 
-    /// Which `$$$` of a replacement would put arguments without a name behind named ones.
+    /// Which `$$$` of a replacement would put positional arguments after named ones.
     pub(super) fn find_late(&mut self, replacement: &Template) {
         let is_keyword = |text: &str| {
             text.match_indices('=').any(|(at, _)| {
@@ -98,7 +99,7 @@ impl Filler<'_, '_, '_, '_> {
                 Part::Many(name) if named => {
                     let places = self.places(name);
                     let known = places.iter().all(|(_, place)| self.parameter(*place).is_some());
-                    // What the pattern has met by place it can name itself.
+                    // It can itself name the arguments that the pattern captured by position.
                     if !places.is_empty() && (known || self.found.env.given_by_place(name).is_empty()) {
                         self.late.push(name.clone());
                     }
@@ -119,7 +120,7 @@ impl Filler<'_, '_, '_, '_> {
         if self.late.iter().all(known) { Ok(()) } else { Err(Refusal::UnnamedArguments) }
     }
 
-    /// The names that arguments of a `$$$` get because it stands behind named ones, each with its place.
+    /// The names for arguments of a `$$$` that come after named ones, each with its position.
     pub(super) fn given_names(&self, name: &str) -> Vec<(usize, String)> {
         let late = self.late.iter().any(|late| late == name);
         let places = if late { self.places(name) } else { Vec::new() };
@@ -127,7 +128,7 @@ impl Filler<'_, '_, '_, '_> {
         places.into_iter().filter_map(named).collect()
     }
 
-    /// The text that a `$$$` has met.
+    /// The text captured by a `$$$`.
     fn many(&self, name: &str) -> String {
         let Some(range) = self.captured(&Part::Many(name.to_owned())) else { return String::new() };
         let mut text = self.cx.view.index.text[range.clone()].to_owned();
@@ -137,7 +138,7 @@ impl Filler<'_, '_, '_, '_> {
         text
     }
 
-    /// Whether an argument that is given by place would come to stand behind a keyword.
+    /// Whether a positional argument would come after a keyword.
     pub(super) fn names_arguments(&self, replacement: &Template) -> bool {
         replacement.behind_keywords().into_iter().any(|part| match part {
             Part::Many(name) => !self.found.env.given_by_place(name).is_empty(),
@@ -145,7 +146,7 @@ impl Filler<'_, '_, '_, '_> {
         })
     }
 
-    /// `named` are the parts of the template that stand behind a keyword: an argument by place gets its name there.
+    /// `named` are the parts of the template after a keyword: a positional argument gets its name there.
     fn value(&self, part: &Part, named: &[&Part]) -> Option<String> {
         let text = self.cx.view.index.text;
         match part {
@@ -196,7 +197,7 @@ impl Filler<'_, '_, '_, '_> {
         }
     }
 
-    /// The template with the file's quotes and its way to spell imported names.
+    /// The template with the file's quotes and its spelling of imported names.
     fn in_file_style(&self, template: &Template) -> Template {
         let quote = self.quote();
         let parts = template
@@ -210,7 +211,7 @@ impl Filler<'_, '_, '_, '_> {
         Template { parts }
     }
 
-    /// Known modules under the names that the file gives them; asks for the import where there is none.
+    /// Known modules under their names in the file; adds the import if there is none.
     fn spelled(&self, text: &str) -> String {
         let names = &self.cx.view.names;
         let mut out = String::new();
@@ -227,7 +228,7 @@ impl Filler<'_, '_, '_, '_> {
             let import_line = out.trim_end().ends_with("import")
                 || text.trim_start().starts_with("import ")
                 || text.trim_start().starts_with("from ");
-            // `hasattr(torch, "hpu")` names the module alone.
+            // `hasattr(torch, "hpu")` only names the module.
             let named = word == "torch"
                 || (word.contains('.') && (KNOWN_MODULES.contains(&head) || self.own_spelling(word).is_some()));
             if boundary && named && !in_string && !import_line {
@@ -248,7 +249,7 @@ impl Filler<'_, '_, '_, '_> {
         out
     }
 
-    /// How the user spells a name at this very match.
+    /// The user's spelling of a name in this match.
     fn own_spelling(&self, word: &str) -> Option<String> {
         let Shape::Expression { pattern, .. } = &self.patch.shape else { return None };
         let variable = pattern.qualified(word)?;
@@ -308,7 +309,7 @@ fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
     }
 }
 
-/// How the target's bridge is reached at a node: `self.htcore` in a class that keeps it, else `htcore`.
+/// How the target's bridge is accessed at a node: `self.htcore` in a class that stores it, otherwise `htcore`.
 fn bridge(cx: &Context<'_, '_>, node: Id) -> Option<String> {
     let bridge = cx.settings.target.bridge.as_ref()?;
     let class = cx.view.class_of(node).map(|c| cx.view.name_of(c));
