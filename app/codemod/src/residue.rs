@@ -44,7 +44,8 @@ pub(crate) fn residue(
         if index.parent(id).is_some_and(|p| longer(p) && index.item(p).start == index.item(id).start) {
             continue;
         }
-        // `autocast` in `torch.autocast`, and what the program itself defines where the import fails, are other things of that name.
+        // `autocast` in `torch.autocast`, and definitions of the program itself where the import fails, are different
+        // objects of that name.
         if index.is_label(id) || [fields().left, fields().name].contains(&index.item(id).field) {
             continue;
         }

@@ -251,7 +251,7 @@ fn a_model_that_follows_its_input_names_no_device() {
         )
     };
     check("xpu", &program("", ""), &program("x = x.to(\"xpu\")\n    ", "net.to(\"xpu\")\n"));
-    // What the port writes ends as most lines do.
+    // New lines end like most lines of the file.
     let mixed = run("xpu", &(program("", "").trim_end().to_owned() + "\r\n"));
     assert_eq!(mixed.files[0].text.matches('\r').count(), 1);
 }

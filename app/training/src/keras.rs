@@ -313,7 +313,7 @@ pub fn is_model(view: &FileView<'_>, keras: &Keras, id: Id) -> bool {
     !elsewhere && is_used_as_model(view, name)
 }
 
-/// The meaning of a function's name: by an import, or by a star import of the module of Keras that has what it builds.
+/// The meaning of a function's name: by an import, or by a star import of the Keras module that defines what it builds.
 fn qualified(view: &FileView<'_>, function: Id) -> Option<String> {
     let (names, name) = (&view.names, view.index.text_of(function));
     let of_stars = || {

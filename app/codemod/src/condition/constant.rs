@@ -1,9 +1,10 @@
-//! The literal that a name stands for.
+//! The literal value of a name.
 
 use python::tree::{Id, kinds};
 use training::FileView;
 
-/// The text or number that a name stands for, if its scope assigns it nothing else and always comes past that assignment.
+/// The string or number that is a name's value, if its scope assigns it nothing else and always executes that
+/// assignment first.
 pub(super) fn constant(view: &FileView<'_>, name: Id) -> Option<Id> {
     let (k, index) = (kinds(), &view.index);
     let text = Some(name).filter(|id| index.kind(*id) == k.identifier).map(|id| index.text_of(id))?;
@@ -15,7 +16,8 @@ pub(super) fn constant(view: &FileView<'_>, name: Id) -> Option<Id> {
     (index.is_within(name, block) && first.id() < name).then_some(value)
 }
 
-/// What an argument may be: the branches of a choice, and the literal behind a name that nothing else reads.
+/// The possible values of an argument: the branches of a choice, and the literal value of a name that nothing else
+/// reads.
 pub(super) fn values(view: &FileView<'_>, value: Id) -> Vec<Id> {
     let (k, index) = (kinds(), &view.index);
     if index.kind(value) == k.conditional_expression {
