@@ -219,3 +219,15 @@ fn a_class_of_optimizers_under_a_name_of_its_own() {
         STEP.replace(made, "chosen = getattr(torch.optim, args.name)\noptimizer = chosen(model.parameters())\n");
     check_said("ipu", &program, "6: `chosen` does not build a `poptorch.optim` optimizer");
 }
+
+#[test]
+fn several_models_take_turns_in_evaluation() {
+    let models = "model, head = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)\n";
+    let program = STEP.replace("model = torch.nn.Linear(3, 3)\n", models).replace("model(x)", "head(model(x))")
+        + "with torch.no_grad():\n    for x, y in others:\n        score(head(model(x)), y)\n";
+    let (after, said) = ported("ipu", &[("a.py", &program)]);
+    assert!(after[0].contains("score(ipu_inference(head)(ipu_inference(model)(x)), y)"), "{said}{}", after[0]);
+    // Both are asked for before one runs, so a model frees the IPU when it runs.
+    let (_, infer) = after[0].split_once("    def infer(*batch, **named):\n").expect("inference");
+    assert!(infer.trim_start().starts_with("detach_from_ipu(other for"), "{}", after[0]);
+}
