@@ -157,7 +157,7 @@ impl<'a> Draft<'a> {
         }
         if request.script == Script::Train && !site.schedulers.contains(&request.scheduler) {
             let names: Vec<_> = site.schedulers.iter().map(|scheduler| scheduler.name()).collect();
-            self.problem("scheduler", format!("{} is only known to use {}", site.title, names.join(" or ")));
+            self.problem("scheduler", format!("{} supports only {}", site.title, names.join(" or ")));
         }
         if request.script != Script::Train {
             // The program is not run.

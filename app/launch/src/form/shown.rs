@@ -24,20 +24,24 @@ pub fn form(fields: &Fields, read: SiteReader<'_>) -> Vec<FormGroup> {
     more.retain(|field| known.as_ref().is_none_or(|site| site.field.iter().all(|own| own.name != field.name)));
     let mut groups = vec![
         FormGroup { title: "What to run", fields: program, folded: false },
-        FormGroup { title: "Where", fields: place(fields, target, script, known.as_ref()), folded: false },
+        FormGroup { title: "Where to run", fields: place(fields, target, script, known.as_ref()), folded: false },
     ];
     let scheduler = scheduler_of(fields, known.as_ref());
     let job = if script == Script::Train { of_the_job(scheduler, known.as_ref()) } else { Vec::new() };
     if script == Script::Train {
-        groups.push(FormGroup { title: "How much", fields: size(fields, target, known.as_ref()), folded: false });
+        groups.push(FormGroup {
+            title: "Processes and batch size",
+            fields: size(fields, target, known.as_ref()),
+            folded: false,
+        });
         let mut about = said_by_program(target.table());
         about.extend(more.extract_if(.., |field| read.contains(&field.name)));
         if !job.is_empty() {
-            groups.push(FormGroup { title: "More about the job", fields: job, folded: true });
+            groups.push(FormGroup { title: "Job options", fields: job, folded: true });
         }
-        groups.push(FormGroup { title: "More about the project", fields: about, folded: true });
+        groups.push(FormGroup { title: "Project details", fields: about, folded: true });
     }
-    groups.push(FormGroup { title: "More", fields: more, folded: false });
+    groups.push(FormGroup { title: "More options", fields: more, folded: false });
     groups
 }
 
@@ -109,7 +113,7 @@ fn program(script: Script) -> Vec<FormField> {
     ];
     if script == Script::Train {
         fields.push(required(field("entry", "Program", "The training script, as passed to Python.", FieldKind::Text)));
-        let help = "Split like a shell; variables and globs are not expanded.";
+        let help = "Split into words as in a shell; variables and globs are not expanded.";
         fields.push(field("args", "Arguments", help, FieldKind::Text));
     }
     fields
@@ -122,7 +126,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
     names.push(("own".to_string(), "Your own site file".to_string()));
     let mut list = vec![usually(&default, field("site", "Site", "", FieldKind::Choice(names)))];
     if text(fields, "site") == "own" {
-        let help = "TOML, as described in docs/launch.md. It stays in this page and its link.";
+        let help = "TOML, as described in docs/launch.md. It is stored only in this page and its link.";
         list.push(required(field(OWN_SITE, "Your site file", help, FieldKind::Lines)));
     }
     if script == Script::Train {
@@ -170,7 +174,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         // A site may have no resource for them: its jobs get whole machines.
         let known = site.and_then(|site| site.select.as_ref());
         if is_pbs && !own("select") && known.is_none_or(|select| !select.is_empty()) {
-            let help = "PBS resource and number, such as ngpus=8; empty if jobs get whole machines.";
+            let help = "PBS resource and number, such as ngpus=8; leave empty if jobs get whole machines.";
             let mut shown = field("select", "Devices per machine", help, FieldKind::Text);
             shown.default = known.cloned().unwrap_or_default();
             shown.required = known.is_none();
@@ -191,7 +195,7 @@ fn title(name: &str) -> String {
         "partition" => "Partition or queue".to_string(),
         "time" => "Wall time".to_string(),
         "cache" => "Folder for compiled programs".to_string(),
-        "gres" => "Card name".to_string(),
+        "gres" => "Slurm resource (GRES)".to_string(),
         name => sentence(&name.replace('_', " ")).trim_end_matches('.').to_string(),
     }
 }
@@ -210,18 +214,18 @@ fn of_the_job(scheduler: Scheduler, site: Option<&Site>) -> Vec<FormField> {
         return Vec::new();
     }
     let texts = [
-        ("job", "Job name", "Name in the queue and of the log."),
+        ("job", "Job name", "Shown in the queue and used to name the log."),
         ("mail", "E-mail", "Address to notify when the job ends or fails."),
         ("qos", "Quality of service", "For Slurm, if the site has several."),
-        ("memory", "Memory per machine", "Such as 64G; if empty, the site's default."),
-        ("after", "Start after job", "ID of the job that must succeed first."),
-        ("array", "Job array", "Indices, such as 0-9; one job per index."),
+        ("memory", "Memory per machine", "For example 64G; the site's default if empty."),
+        ("after", "Start after job", "ID of the job that must finish successfully first."),
+        ("array", "Job array", "Indices, such as 0-9; runs one job per index."),
         ("array-key", "Index option", "The program's key or option for the index, such as --seed."),
     ];
     let is_slurms = |name: &str| matches!(name, "qos" | "memory");
     let texts = texts.into_iter().filter(|(name, ..)| scheduler == Scheduler::Slurm || !is_slurms(name));
     let switches = [
-        ("requeue", "Requeue", "The job is requeued shortly before its time limit."),
+        ("requeue", "Requeue", "Requeue the job shortly before its time limit."),
         ("exclusive", "Whole machines", "Reserve the machines for this job."),
     ];
     let help = "One per line, such as --constraint=x.";
@@ -246,14 +250,14 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
         let label = format!("{}s per replica", table.device);
         list.push(usually("1", field("devices-per-replica", &label, &help, FieldKind::Number)));
     }
-    let help = "Samples per micro-batch and copy of the model; shows the samples per step.";
+    let help = "Samples per micro-batch for each copy of the model; used to show the samples per step.";
     list.push(field("batch", "Batch size", help, FieldKind::Number));
     let help = "Micro-batches per step; if empty, the value in the arguments, or 1.";
     list.push(field("accumulation", "Accumulation steps", help, FieldKind::Number));
     let named = table.launcher.iter().filter(|entry| !entry.label.is_empty());
     let launchers: Vec<(&str, &str)> = named.map(|entry| (&*entry.name, &*entry.label)).collect();
     if !launchers.is_empty() {
-        let help = "Program that starts the processes.";
+        let help = "The program that starts the processes.";
         let values = [("", "Default")].into_iter().chain(launchers).collect::<Vec<_>>();
         list.push(field("launcher", "Launcher", help, choices(&values)));
     }
@@ -279,9 +283,9 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
         list.push(field(name, label, "File and line, shown next to the result.", FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Options {
-        let help = "The target's arguments come first, the program's own after --.";
+        let help = "Write the target's arguments first and the program's own after --.";
         list.push(field("divided", "Command line split at --", help, FieldKind::Switch));
-        let help = "Program options that still come first, separated by commas.";
+        let help = "Options of the program that must still come before --, separated by commas.";
         list.push(field("ahead", "Options before --", help, FieldKind::Text));
     }
     if table.joined_by == JoinedBy::Program {
@@ -331,9 +335,9 @@ fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
                 ),
                 field("env", "Variables", "Additional variables as NAME=VALUE, one per line.", FieldKind::Lines),
             ];
-            let help = "Folder or pattern such as output/*.ckpt; a job resumes from the newest.";
+            let help = "Folder or pattern, such as output/*.ckpt; a job resumes from the newest checkpoint.";
             list.push(field("checkpoints", "Checkpoints", help, FieldKind::Text));
-            let help = "Key or option for a checkpoint, such as --resume.";
+            let help = "Key or option that takes a checkpoint, such as --resume.";
             list.push(field("resume-key", "Checkpoint option", help, FieldKind::Text));
             let containers = &target.table().container;
             if !containers.is_empty() {
@@ -351,7 +355,7 @@ fn more(fields: &Fields, target: Target, script: Script) -> Vec<FormField> {
             list
         }
         Script::Setup => {
-            let help = "Requirements file without PyTorch and TensorFlow, which the vendor provides.";
+            let help = "Requirements file, without PyTorch and TensorFlow: the vendor provides these.";
             vec![required(venv), field("requirements", "Project packages", help, FieldKind::Text)]
         }
         Script::Collect => {

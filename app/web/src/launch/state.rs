@@ -166,7 +166,8 @@ impl State {
             return String::new();
         }
         let of_field = problems.iter().filter(|problem| problem.field == field.name);
-        of_field.map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
+        let messages = of_field.map(|problem| behind_label(problem.message.clone(), Some(&field.label)));
+        messages.collect::<Vec<_>>().join("; ")
     }
 
     /// What is said aloud of the script.
@@ -262,6 +263,12 @@ impl State {
             self.own.text = before;
         }
     }
+}
+
+/// A problem's message without the field's label at its end: on the page the label stands beside it.
+pub fn behind_label(message: String, label: Option<&str>) -> String {
+    let bare = label.and_then(|label| message.strip_suffix(label)?.strip_suffix(": "));
+    bare.map(str::to_owned).unwrap_or(message)
 }
 
 /// What the form goes by while a changed site file is read: what it said before. No script is written of that.

@@ -144,3 +144,13 @@ fn no_script_is_written_of_a_site_file_before_it_is_read() {
     state.edit("site", String::new());
     assert_eq!((state.site_file_to_read(), problem(&state)), (None, String::new()));
 }
+
+#[test]
+fn a_label_is_not_repeated_behind_itself() {
+    let check = |message: &str, label: Option<&str>, expected: &str| {
+        assert_eq!(behind_label(message.to_owned(), label), expected);
+    };
+    check("is required: Poplar folder", Some("Poplar folder"), "is required");
+    check("is required: the training program", Some("Program"), "is required: the training program");
+    check("is required: Poplar folder", None, "is required: Poplar folder");
+}

@@ -1,5 +1,6 @@
 //! What stands in the script's place while there is none.
 
+use crate::launch::state::behind_label;
 use crate::launch::work::Session;
 use crate::shared::browser;
 use crate::shared::view::Prose;
@@ -31,6 +32,7 @@ fn Entry(problem: Problem) -> impl IntoView {
         let mut fields = groups.iter().flat_map(|group| &group.fields);
         fields.find(|shown| shown.name == field).map(|shown| shown.label.clone())
     });
+    let message = behind_label(message, label.as_deref());
     let name = match label {
         Some(label) => {
             let go = move |_| go_to(session, &field);
