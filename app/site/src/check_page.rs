@@ -32,33 +32,33 @@ guide), which runs a ported script on a laptop against stand-ins for the vendor�
 <noscript><p>The form needs JavaScript and WebAssembly. The command below does the same.</p></noscript>
 </div>
 <section class="prose">
-<h2>How a check goes</h2>
+<h2>How to check a port</h2>
 <ol>
-<li>Choose the network’s configuration, its weights and an event. Random weights and a synthetic event will do:
-a port that computes something else differs on any of them.</li>
+<li>Choose the network’s configuration, its weights and an event. Random weights and a synthetic event are enough:
+an incorrect port differs on any of them.</li>
 <li>Run it, and download the reference (input, weights and logits in one safetensors file) and
 <code>check_port.py</code>.</li>
 <li>Run that script next to the ported project. It builds the project’s own network, loads the reference’s weights, runs its
 input on the accelerator, and writes <code>candidate.safetensors</code>.</li>
-<li>Drop that file back in, and say what the accelerator computed in: float32, bfloat16 or float16 have different
+<li>Choose that file here, and the precision that the accelerator used: float32, bfloat16 and float16 have different
 tolerances.</li>
 </ol>
 <p>With <code>--stages</code> the script also writes module outputs, and the report names the first module outside
-tolerance. A file of your own making will do too: <code>output.plane0</code> to <code>2</code>, and
-<code>stage.PATH.plane0</code> to <code>2</code> (or <code>stage.PATH.all</code> where the planes are joined), where
-<code>PATH</code> is PyTorch’s own, as in <code>named_modules()</code>.</p>
+tolerance. You can also write the file yourself: <code>output.plane0</code> to <code>output.plane2</code> and, optionally,
+<code>stage.PATH.plane0</code> to <code>plane2</code> (or <code>stage.PATH.all</code> where the planes are joined), where
+<code>PATH</code> is the module’s name in <code>named_modules()</code>.</p>
 <h2>On the command line</h2>
 <pre tabindex="0">portolan forward --config small --weights sample --event 0 --size 320x512 \
   --out reference.safetensors --bundle --script check_port.py
 python3 check_port.py reference.safetensors --project path/to/port --device {target} --precision bf16 --stages
 portolan forward --config small --weights sample --event 0 --size 320x512 \
   --compare candidate.safetensors --precision bf16 --format json</pre>
-<p>These are the page’s first settings. <code>--config</code> names the network, <code>--weights FILE</code> and <code>--input FILE</code> take what the page takes, <code>--stages</code> writes every
+<p>These are the page’s default settings. <code>--config</code> names the network, <code>--weights FILE</code> and <code>--input FILE</code> accept the same files as the page, <code>--stages</code> writes every
 module’s output into the reference, and the exit status says whether the outputs agree.</p>
 <h2>When two runs agree</h2>
-<p>Summing in another order rounds differently, so bit-identical outputs are not expected. Each precision has a limit for
+<p>Summing in a different order rounds differently, so bit-identical outputs are not expected. Each precision has a limit for
 the max difference divided by the largest logit, and nearly all pixels must keep their class. The report shows both limits
-beside what it found.</p>
+next to the measured values.</p>
 </section>
 </div>
 "#;

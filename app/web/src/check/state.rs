@@ -177,7 +177,7 @@ impl State {
         self.refused.clear();
         let lacking = self.lacking();
         self.notice = match (faults.is_empty(), lacking.is_empty()) {
-            (false, _) => format!("The link has values that this page does not know: {}", faults.join("; ")),
+            (false, _) => format!("The link contains values that this page does not recognize: {}", faults.join("; ")),
             (true, true) => String::new(),
             (true, false) => format!(
                 "Choose {} below. Files are not stored, so they have to be chosen again after a reload or when the page is \
@@ -332,7 +332,7 @@ impl State {
     pub fn fed(&self) -> String {
         let (factor, (height, width)) = (self.choice.downsample.max(1), self.choice.size);
         match self.choice.has_input_file() {
-            false => format!("The network sees {} × {} pixels of each plane.", height / factor, width / factor),
+            false => format!("The network’s input is {} × {} pixels per plane.", height / factor, width / factor),
             true => "A dense picture has its own size. Height and width are those of a sparse one: 1280 × 2048 in \
                      CosmicTagger’s data."
                 .to_owned(),

@@ -16,11 +16,14 @@ pub fn statistics(facts: &Facts) -> Vec<Fact> {
     let memory = facts.memory;
     let bytes = |bytes: usize| size(bytes as u64);
     let mut rows = vec![
-        ("Time of the network alone", format!("{seconds:.2} s")),
+        ("Network time", format!("{seconds:.2} s")),
         ("Work", format!("{:.2} GMAC, {:.1} GFLOP/s", macs as f64 / 1e9, rate(macs, seconds))),
         ("Instructions", facts.instructions.clone()),
         ("Threads", facts.threads.to_string()),
-        ("Memory", format!("{} (maps {}, weights {})", bytes(memory.whole), bytes(memory.maps), bytes(memory.weights))),
+        (
+            "Memory",
+            format!("{} (feature maps {}, weights {})", bytes(memory.whole), bytes(memory.maps), bytes(memory.weights)),
+        ),
         ("Logits", format!("{:?} from {low:.4} to {high:.4}", facts.shape)),
     ];
     if let Some(scores) = &facts.scores {
@@ -134,7 +137,7 @@ pub fn distances(report: &Report, shape: &[usize]) -> Vec<Fact> {
 
 /// Where in [pictures, planes, classes, height, width] a number stands.
 fn place(mut index: usize, shape: &[usize]) -> String {
-    let names = ["picture", "plane", "class", "row", "column"];
+    let names = ["image", "plane", "class", "row", "column"];
     let mut parts = Vec::new();
     for (name, &length) in names.iter().zip(shape).rev() {
         parts.push(format!("{name} {}", index % length.max(1)));
@@ -216,7 +219,7 @@ mod tests {
         let check = |index, shape: &[usize], expected| assert_eq!(place(index, shape), expected);
         check(0, &[1, 3, 3, 2, 4], "plane 0, class 0, row 0, column 0");
         check(71, &[1, 3, 3, 2, 4], "plane 2, class 2, row 1, column 3");
-        check(72, &[2, 3, 3, 2, 4], "picture 1, plane 0, class 0, row 0, column 0");
+        check(72, &[2, 3, 3, 2, 4], "image 1, plane 0, class 0, row 0, column 0");
     }
 
     #[test]

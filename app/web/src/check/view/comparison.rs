@@ -70,7 +70,7 @@ fn Suggested(place: usize) -> impl IntoView {
     let Some(&(word, of)) = PRECISIONS.get(place) else { return ().into_any() };
     view! {
         <p class="notice" id="suggested">
-            {format!("Every number in this file is a {} number. ", precision(of))}
+            {format!("All values in this file are exact {} numbers. ", precision(of))}
             <button type="button" class="button quiet small" on:click=move |_| session.choose("precision", word)>
                 {format!("Compare as {}", precision(of))}
             </button>
@@ -87,12 +87,12 @@ pub(super) fn Candidate() -> impl IntoView {
         <div class="compare" on:drop=dropped(session, Slot::Candidate)>
             <h2>"Compare another run"</h2>
             <p class="take">
-                "Choose what " <code>"check_port.py"</code> " wrote, or any file with " <code>"output.plane0"</code> " to "
-                <code>"output.plane2"</code> ", and " <code>"stage.PATH.plane0"</code> " where you have them."
+                "Choose the file written by " <code>"check_port.py"</code> ", or any file with " <code>"output.plane0"</code> " to "
+                <code>"output.plane2"</code> " and, optionally, " <code>"stage.PATH.plane0"</code> "."
             </p>
             <div class="grid">
                 <FileField of=Slot::Candidate label="Outputs: safetensors, npz or pt" accept=".safetensors,.npz,.pt"/>
-                <Field key="precision" label="Computed in"/>
+                <Field key="precision" label="Precision of that run"/>
             </div>
         </div>
     }

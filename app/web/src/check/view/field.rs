@@ -100,8 +100,8 @@ fn Fault(key: &'static str) -> impl IntoView {
 /// What some controls do, where the name does not say it.
 fn hint(key: &str) -> &'static str {
     match key {
-        "block_concat" => "keeps the planes apart in the deepest block",
-        "depth" => "number of times the picture is halved",
+        "block_concat" => "keeps the planes separate in the deepest block",
+        "depth" => "number of downsampling steps, each halving the image",
         _ => "",
     }
 }

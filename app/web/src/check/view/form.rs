@@ -42,7 +42,7 @@ fn NetworkFields() -> impl IntoView {
             <Field key="preset" label="Configuration"/>
             <p class="hint" id="parameters">{move || session.state.with(State::parameters)}</p>
             <details id="fields" node_ref=fields>
-                <summary>"All fields"</summary>
+                <summary>"All settings"</summary>
                 <div class="grid">{FIELDS.map(|key| view! { <Field key/> }).collect_view()}</div>
             </details>
         </fieldset>
@@ -58,7 +58,7 @@ fn WeightFields() -> impl IntoView {
             <legend>"Weights"</legend>
             <Field key="weights" label="Weights"/>
             <p class="hint" hidden=move || !is("sample")()>
-                "Trained on synthetic events: it separates cosmic rays from a neutrino, and has not seen a real detector. "
+                "Trained on synthetic events to separate cosmic rays from a neutrino; not trained on data from a real detector. "
                 "Run downloads it (1 MB). "
                 <a href="sample.safetensors" download="">"Download sample weights"</a>
             </p>
@@ -83,7 +83,7 @@ fn EventFields() -> impl IntoView {
             <div hidden=move || !from_file.get()>
                 <FileField
                     of=Slot::Input
-                    label="Picture, or its pixels: safetensors, npy, npz, larcv’s HDF5"
+                    label="Image as a dense array or a list of pixels: safetensors, npy, npz or larcv’s HDF5"
                     accept=".safetensors,.npy,.npz,.h5,.hdf5"
                 />
             </div>

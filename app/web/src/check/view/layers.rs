@@ -21,15 +21,15 @@ pub(super) fn Layers() -> impl IntoView {
         let (kinds, steps) = (kinds(&steps), steps.into_iter().map(step).collect_view());
         view! {
             <Table
-                label="Kinds of layers"
-                caption="Kinds of layers"
-                heads=heads(&["kind", "GMAC", "ms", "share", "GFLOP/s"])
+                label="Layer types"
+                caption="Layer types"
+                heads=heads(&["type", "GMAC", "ms", "share", "GFLOP/s"])
             >
                 {kinds.into_iter().map(kind).collect_view()}
             </Table>
             <details>
                 <summary>{format!("All {count} steps")}</summary>
-                <Table label="All steps" heads=heads(&["module", "kind", "GMAC", "ms", "GFLOP/s"])>
+                <Table label="All steps" heads=heads(&["module", "type", "GMAC", "ms", "GFLOP/s"])>
                     {steps}
                 </Table>
             </details>

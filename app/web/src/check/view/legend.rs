@@ -12,12 +12,12 @@ pub(super) fn Legend() -> impl IntoView {
     let show = move || match what.get() {
         (Layer::Input, brightest, _) => view! {
             <span class="ramp charge"></span>
-            {format!(" charge from 0 to {brightest:.1}, logarithmic")}
+            {format!(" charge from 0 to {brightest:.1}, log scale")}
         }
         .into_any(),
         (Layer::Difference, _, largest) if largest > 0.0 => view! {
             <span class="ramp difference"></span>
-            {format!(" max difference of a pixel’s logits from {:.0e} to {largest:.1e}, logarithmic; ", largest * 1e-6)}
+            {format!(" max difference of a pixel’s logits from {:.0e} to {largest:.1e}, log scale; ", largest * 1e-6)}
             {swatch("nothing")}
             " not a number"
         }

@@ -42,18 +42,21 @@ pub(super) fn Machine() -> impl IntoView {
 fn why(threads: Threads) -> AnyView {
     let Threads { most, offered, after_reload, .. } = threads;
     if offered == most {
-        return format!("This machine runs {} at once. Results do not depend on this.", count(most, "thread"))
-            .into_any();
+        return format!(
+            "This machine can run {} at once. The number of threads does not affect the results.",
+            count(most, "thread")
+        )
+        .into_any();
     }
     if !after_reload {
-        return "One: workers share memory only on cross-origin isolated pages, and this page is not one.".into_any();
+        return "Only one: workers can share memory only on cross-origin isolated pages, and this page is not isolated.".into_any();
     }
     view! {
-        "One, this first time. "
+        "Only one on the first visit. "
         <button type="button" class="button quiet small" on:click=|_| drop(window().location().reload())>
             "Reload the page"
         </button>
-        {format!(" to use up to {most}; the form stays, chosen files do not.")}
+        {format!(" to use up to {most}. The form is kept, but files must be chosen again.")}
     }
     .into_any()
 }

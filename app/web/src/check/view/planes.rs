@@ -36,7 +36,7 @@ pub(super) fn Planes() -> impl IntoView {
         </div>
         <Legend/>
         <p class="hint" id="keys">
-            "Drag or pinch to move, Ctrl and wheel to zoom. With the keyboard: arrows move the pixel that is read out (by ten with Shift), + and − zoom, 0 shows the whole plane."
+            "Drag to move; pinch, or Ctrl and the mouse wheel, to zoom. With the keyboard: arrow keys select the pixel whose values are shown (with Shift, in steps of ten), + and − zoom, 0 shows the whole plane."
         </p>
         <div class="planes">
             {canvases.into_iter().enumerate().map(|(plane, canvas)| view! { <Canvas plane canvas/> }).collect_view()}

@@ -12,13 +12,13 @@ pub(super) fn Reference() -> impl IntoView {
     let bytes = move || {
         let more = state.with(|state| state.choice.stages != 0);
         let bytes = state.with(State::bundle_bytes).map(size).unwrap_or_default();
-        if more { format!("About {bytes}, and the module outputs.") } else { format!("About {bytes}.") }
+        if more { format!("About {bytes}, plus the module outputs.") } else { format!("About {bytes}.") }
     };
     view! {
         <div class="take">
             <h2>"Download the reference"</h2>
             <p>
-                "One safetensors file: the input, the logits of each plane, and what you tick. "
+                "One safetensors file with the input, the logits of each plane, and whatever you select below. "
                 <code>"check_port.py"</code>
                 " builds the ported project’s own network, loads the file’s weights, runs its input on the accelerator, and writes "
                 <code>"candidate.safetensors"</code>
@@ -35,7 +35,7 @@ pub(super) fn Reference() -> impl IntoView {
                                 state.update(|state| state.with_weights = event_target_checked(&event));
                             }
                         />
-                        " Weights, under PyTorch’s names"
+                        " Weights, with PyTorch’s parameter names"
                     </label>
                 </div>
                 <Field key="stages" label="Module outputs"/>
@@ -53,9 +53,9 @@ pub(super) fn Reference() -> impl IntoView {
             <pre id="port-command" tabindex="0">{move || state.with(|state| state.choice.port_command())}</pre>
             <p class="hint">
                 <code>"DEVICE"</code>
-                ": what your port runs on; "
+                " is the device your port runs on; "
                 <code>"python3 check_port.py --help"</code>
-                " lists the names."
+                " lists the possible names."
             </p>
         </div>
     }

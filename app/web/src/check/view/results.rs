@@ -20,7 +20,7 @@ pub(super) fn Results() -> impl IntoView {
                 fallback=|| {
                     view! {
                         <p class="empty" id="empty">
-                            "Press Run: the three planes, their statistics and the time of each layer appear here."
+                            "Press Run to see the three planes, their statistics and the time spent in each layer."
                         </p>
                     }
                 }

@@ -9,7 +9,7 @@ use uresnet::{Distance, Report, StageDistance};
 pub(super) fn Stages(report: Report) -> impl IntoView {
     let told = match stages(&report) {
         Told::None => view! {
-            "The file has no module outputs, so the first differing module can’t be located. Write them as "
+            "The file has no module outputs, so the first module that differs can’t be located. Include them as "
             <code>"stage.PATH.plane0"</code>
             " to find it."
         }

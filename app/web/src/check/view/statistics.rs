@@ -45,7 +45,7 @@ pub(super) fn Statistics() -> impl IntoView {
             <Table label="Pixels" caption="Pixels by predicted class" heads>
                 {rows}
             </Table>
-            {pictures.map(|n| view! { <p>{format!("The file has {n} pictures. All were computed and compared; the first is shown.")}</p> })}
+            {pictures.map(|n| view! { <p>{format!("The file contains {n} images. All of them were computed and compared; the first one is shown.")}</p> })}
         })
     };
     view! { <div id="statistics">{show}</div> }

@@ -96,7 +96,7 @@ fn prepare(
 fn is_busy(session: Session) -> bool {
     let busy = session.engine.with_value(|engine| engine.since.is_some());
     if busy {
-        session.fault(Place::Run, "Something is already running: wait for it, or cancel it.");
+        session.fault(Place::Run, "A run is in progress: wait for it to finish, or cancel it.");
     }
     busy
 }
@@ -128,7 +128,7 @@ pub(super) fn compare_again(session: Session) {
 /// Ends the worker in the middle of what it does. The form and the last results stay.
 pub(super) fn cancel(session: Session) {
     end(session);
-    session.say("Cancelled. The form is as it was.");
+    session.say("Cancelled. The form is unchanged.");
     focus("run".to_owned());
 }
 
@@ -251,7 +251,7 @@ fn hear(session: Session, answer: Answered) {
             });
             let about = about.unwrap_or_default();
             session.state.update(|state| state.set_results(Results { about, facts }));
-            session.say(format!("Done after {took:.1} s, with reading and preparing."));
+            session.say(format!("Done in {took:.1} s, including reading and preparation."));
             compare_again(session);
             show_results();
         }

@@ -78,7 +78,7 @@ impl Session {
         spawn_local(async move {
             let address = browser::window().location().href().unwrap_or_default();
             match browser::copy(&address).await {
-                Ok(()) => self.say("Link copied to the clipboard. Files are not part of it."),
+                Ok(()) => self.say("Link copied to the clipboard. It does not include your files."),
                 Err(why) => self.say(format!("The link is in the address bar. ({})", browser::reason(&why))),
             }
         });
