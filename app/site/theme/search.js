@@ -152,19 +152,23 @@ function passage(text, terms) {
   if (best.length <= 150) return best;
   const from = first > 60 ? best.indexOf(" ", first - 50) + 1 : 0;
   const cut = best.slice(from, from + 150);
-  return `${from > 0 ? "… " : ""}${cut}${from + 150 < best.length ? " …" : ""}`;
+  const isEnd = from + 150 >= best.length;
+  return `${from > 0 ? "… " : ""}${isEnd ? cut : `${cut.replace(/\s\S*$/, "")} …`}`;
 }
 
 function marked(text, terms) {
   const place = document.createElement("span");
   let at = 0;
   for (const hit of hitsIn(text, terms)) {
-    place.append(text.slice(at, hit.index), element("mark", {}, hit[0]));
+    place.append(...breakable(text.slice(at, hit.index)), element("mark", {}, ...breakable(hit[0])));
     at = hit.index + hit[0].length;
   }
-  place.append(text.slice(at));
+  place.append(...breakable(text.slice(at)));
   return place;
 }
+
+/** A text whose long names break between their parts: `torch` `.cuda` `.is_` `available`. */
+const breakable = (text) => text.split(/(?<=.)(?=\.[\p{L}_])|(?<=_)(?=[\p{L}\p{N}])/u).flatMap((part, at) => (at ? [element("wbr", {}), part] : [part]));
 
 function element(tag, attributes, ...children) {
   const made = document.createElement(tag);
