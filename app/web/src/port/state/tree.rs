@@ -75,7 +75,11 @@ pub enum Step {
 pub fn step(nodes: &[Node], at: Option<usize>, key: &str) -> Option<Step> {
     let to = |at: usize| nodes.get(at).map(|node| Step::To(node.path.clone()));
     let Some((at, node)) = at.and_then(|at| Some((at, nodes.get(at)?))) else {
-        return if matches!(key, "ArrowDown" | "ArrowUp" | "Home" | "End") { to(0) } else { None };
+        return match key {
+            "ArrowDown" | "Home" => to(0),
+            "ArrowUp" | "End" => nodes.len().checked_sub(1).and_then(to),
+            _ => None,
+        };
     };
     let flip = || Some(Step::Flip(node.path.clone()));
     match (key, node.of) {
@@ -273,8 +277,42 @@ mod tests {
     fn keys_walk_the_tree() {
         let mut state = opened(&["src/io/read.py", "src/net.py", "train.py"]);
         let state = &mut state;
+        // Without a current line, keys that move lead into the tree, and others do nothing.
         check(state, "Enter", "– ");
+        check(state, "ArrowRight", "– ");
+        check(state, "Delete", "– ");
         check(state, "ArrowDown", "src");
+        check(state, "ArrowUp", "train.py");
+        check(state, "Home", "src");
+        check(state, "End", "train.py");
+        // The first line is the first, the last the last.
         check(state, "Home ArrowUp", "– src");
+        check(state, "End ArrowDown", "– train.py");
+        check(state, "Home ArrowDown ArrowDown ArrowDown", "src/net.py");
+        check(state, "End ArrowUp ArrowUp", "src/io/read.py");
+        // Into a folder and out of it.
+        check(state, "Home ArrowRight ArrowRight", "src/io/read.py");
+        check(state, "End ArrowUp ArrowLeft", "src");
+        check(state, "End ArrowRight", "– train.py");
+        // Files are shown and removed, folders fold.
+        check(state, "Home ArrowDown ArrowDown Enter Delete", "Show(0) Remove(0) src/io/read.py");
+        check(state, "Home Delete", "– src");
+        check(state, "Home Enter ArrowDown", "train.py");
+        check(state, "Home Enter ArrowDown", "src/io");
+        // A letter goes to the next line that begins with it, and from the last to the first.
+        check(state, "Home r", "src/io/read.py");
+        check(state, "Home N t s", "src");
+        check(state, "Home z", "– src");
+        check(state, "Home F2", "– src");
+    }
+
+    #[test]
+    fn arrows_fold_and_unfold() {
+        let mut state = opened(&["src/io/read.py", "src/net.py", "train.py"]);
+        check(&mut state, "End ArrowUp ArrowLeft ArrowLeft", "src");
+        assert_eq!(shown(&state), ["src/ folded 0", "train.py 0"]);
+        check(&mut state, "Home ArrowRight ArrowRight", "src/io");
+        check(&mut state, "Home ArrowRight ArrowLeft", "src/io");
+        assert_eq!(shown(&state), ["src/ open 0", "  io/ folded 0", "  net.py 0", "train.py 0"]);
     }
 }
