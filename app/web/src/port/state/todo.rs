@@ -112,7 +112,11 @@ impl State {
             let said = |at: &(usize, usize)| self.message(*at).map(|(_, message)| &message.message);
             let first = group.entries.first().and_then(said);
             let same = group.entries.len() > 1 && group.entries.iter().all(|at| said(at) == first);
-            group.message = first.filter(|_| same).cloned();
+            let told = |message: &String| match group.recipe {
+                Some(_) => behind_title(message, &group.title).to_owned(),
+                None => message.clone(),
+            };
+            group.message = first.filter(|_| same).map(told);
         }
         // Put in one by one: the library's sort is a large part of a page's module.
         let mut ordered: Vec<Group> = Vec::with_capacity(groups.len());
@@ -161,7 +165,10 @@ impl State {
             code,
             severity: d.severity,
             recipe: d.recipe.clone(),
-            message: d.message.clone(),
+            message: match self.todo.grouping {
+                Grouping::Recipe => behind_title(&d.message, &self.title(&d.recipe)).to_owned(),
+                Grouping::File => d.message.clone(),
+            },
         })
     }
 
@@ -181,6 +188,11 @@ impl State {
         let is_done = |at: (usize, usize)| self.entry(at).is_some_and(|entry| self.ticked.contains(&entry.key));
         wanting.fold((0, 0), |(all, done), at| (all + 1, done + usize::from(!self.ticked.is_empty() && is_done(at))))
     }
+}
+
+/// What a message says behind its recipe's title, which is above it.
+fn behind_title<'a>(message: &'a str, title: &str) -> &'a str {
+    message.strip_prefix(title).and_then(|rest| rest.strip_prefix(". ")).unwrap_or(message)
 }
 
 /// A title for the engine's own messages.
@@ -238,6 +250,14 @@ mod tests {
         assert_eq!(groups[1].message, None);
         let first = ported().entry(groups[0].entries[0]).unwrap();
         assert_eq!((first.path.as_str(), first.code.as_str(), first.line), ("train.py", "d", 2));
+    }
+
+    #[test]
+    fn a_title_is_not_repeated_below_itself() {
+        let check = |message: &str, expected: &str| assert_eq!(behind_title(message, "Run sections"), expected);
+        check("Run sections. They update the weights.", "They update the weights.");
+        check("Run sections instead.", "Run sections instead.");
+        check("Run sections", "Run sections");
     }
 
     #[test]
