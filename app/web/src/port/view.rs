@@ -25,6 +25,7 @@ mod twin;
 
 use super::work::{Session, is_kept, offer, open_dropped};
 use crate::shared::browser;
+use crate::shared::view::live;
 use bar::Bar;
 use keys::Keys;
 use leptos::ev::{self, DragEvent};
@@ -77,7 +78,7 @@ fn make(made: RwSignal<u8>, place: HtmlElement) {
 /// A part of the page, once so many are made.
 fn part(made: RwSignal<u8>, number: u8, of: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     let is_made = Memo::new(move |_| made.get() >= number);
-    (move || is_made.get().then(&of)).into_any()
+    live(move || is_made.get().then(&of)).into_any()
 }
 
 /// Back from a place: to the entry that led there.

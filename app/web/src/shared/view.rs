@@ -1,7 +1,9 @@
 //! Components that all pages use.
 
 mod code;
+mod live;
 mod prose;
 
-pub(crate) use code::{Code, coloured};
+pub(crate) use code::{Code, Coloured, coloured};
+pub(crate) use live::{When, each, live};
 pub(crate) use prose::Prose;

@@ -118,8 +118,9 @@ fn column_behind(column: usize, c: char) -> usize {
 pub fn breaks(line: &str, width: usize) -> Vec<usize> {
     let mut breaks = Vec::new();
     let mut start = 0;
-    // Bytes are never fewer than half the columns, so most lines need no counting.
-    while (line.len() - start) * TAB > width {
+    // No character but a tab has more columns than bytes, so most lines need no counting.
+    let most = |text: &str| text.len() + (TAB - 1) * text.bytes().filter(|byte| *byte == b'\t').count();
+    while most(&line[start..]) > width {
         let Some(length) = row_of(&line[start..], width) else { break };
         start += length;
         breaks.push(start);
@@ -153,6 +154,22 @@ fn row_of(text: &str, width: usize) -> Option<usize> {
         before = c;
     }
     None
+}
+
+/// Where a long name may go on in another row: in front of a dot, behind `_`, `/` and the signs between arguments. For text
+/// without a known width, in which the browser chooses among these.
+pub fn breaks_in_names(text: &str) -> Vec<usize> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let opens = |at: &usize| {
+        let (before, behind) = text.split_at(*at);
+        let mut behind = behind.chars();
+        match (before.chars().next_back(), behind.next()) {
+            (Some(before), Some('.')) => is_word(before) && behind.next().is_some_and(is_word),
+            (Some(before), Some(after)) => "_/,=([{:".contains(before) && after.is_alphanumeric(),
+            _ => false,
+        }
+    };
+    text.char_indices().map(|(at, _)| at).filter(opens).collect()
 }
 
 /// What a text field makes of a text.
@@ -322,6 +339,20 @@ mod tests {
         check("twenty columns wide!    # why", &["twenty columns wide!    ", "# why"]);
         check("\tx = 1\t\t# a long remark", &["\tx = 1\t\t# a ", "long remark"]);
         check("", &[""]);
+    }
+
+    #[test]
+    fn long_names_break_at_their_parts() {
+        let check = |text: &str, expected: &str| {
+            let mut shown = text.to_owned();
+            breaks_in_names(text).into_iter().rev().for_each(|at| shown.insert(at, '|'));
+            assert_eq!(shown, expected);
+        };
+        check("torch.cuda.is_available()", "torch|.cuda|.is_|available()");
+        check("src/data_io/é_read.py", "src/|data_|io/|é_|read|.py");
+        check("f(x=1, __name__)", "f(|x=|1, __|name__)");
+        check("a sentence. \"Another.\" 1.5", "a sentence. \"Another.\" 1|.5");
+        check("", "");
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl Paper {
     pub fn hash_of(&self, index: usize) -> u64 {
         let mut hasher = DefaultHasher::new();
         let row = self.layout.rows[index];
-        (self.unified, self.stale, self.layout.height_of(index)).hash(&mut hasher);
+        (self.unified, self.layout.height_of(index)).hash(&mut hasher);
         let mut side = |line: Option<u32>, old: bool| {
             let Some(line) = line.map(|line| line as usize) else { return };
             let (lines, colours) = match old {
@@ -195,7 +195,7 @@ impl Paper {
             side(Some(old), true);
         }
         match row {
-            Row::Head(index) => (0, &self.hunks[index]).hash(&mut hasher),
+            Row::Head(index) => (0, &self.hunks[index], self.stale).hash(&mut hasher),
             Row::Ghost(index) => (1, &self.ghosts[index]).hash(&mut hasher),
             Row::Note(index) => (2, &self.notes[index]).hash(&mut hasher),
             Row::Change { old, new, hunk } => {

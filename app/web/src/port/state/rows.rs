@@ -199,7 +199,10 @@ impl Build<'_> {
             self.push(Row::Ghost(index), self.sheet.ghosts[index].height);
         }
         let left = old.map_or(1, |line| self.wrapped(self.sheet.old.line(line as usize)));
-        let right = new.map_or(1, |line| self.wrapped(self.sheet.new.line(line as usize)));
+        let right = match row {
+            Row::Same { .. } => left,
+            _ => new.map_or(1, |line| self.wrapped(self.sheet.new.line(line as usize))),
+        };
         self.push(row, left.max(right) * self.shape.line);
         if let Some(new) = new {
             while self.sheet.notes.get(self.note).is_some_and(|note| note.line <= new) {

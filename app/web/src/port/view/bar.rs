@@ -3,6 +3,8 @@
 use super::options::{Named, OptionsButton};
 use crate::port::state::State;
 use crate::port::work::Session;
+use crate::shared::text::hash_of;
+use crate::shared::view::each;
 use codemod::{Style, TargetInfo};
 use leptos::prelude::*;
 
@@ -126,11 +128,12 @@ fn List(
     chosen: Memo<String>,
     choose: impl Fn(String) + 'static,
 ) -> impl IntoView {
+    let option = move |(value, label): Entry| {
+        view! { <option value=value.clone() prop:selected=move || chosen.with(|chosen| *chosen == value)>{label}</option> }
+    };
     view! {
         <select id=id on:change=move |event| choose(event_target_value(&event))>
-            <For each=move || entries.get() key=|entry| entry.clone() let((value, label))>
-                <option value=value.clone() prop:selected=move || chosen.with(|chosen| *chosen == value)>{label}</option>
-            </For>
+            {each(move || entries.get(), hash_of, option)}
         </select>
     }
 }

@@ -9,7 +9,7 @@ use super::twin::TwinStrip;
 use crate::port::state::{Phase, State};
 use crate::port::work::Session;
 use crate::shared::text::{count, sentence};
-use crate::shared::view::Prose;
+use crate::shared::view::{Prose, When, live};
 use leptos::prelude::*;
 use waiting::waiting;
 
@@ -19,16 +19,31 @@ pub(super) fn Changes() -> impl IntoView {
     let session: Session = expect_context();
     let phase = session.memo(State::phase);
     let stale = session.memo(State::is_stale);
-    let show = move || match phase.get() {
-        Phase::Changes => view! { <Overview folded=true/> <TwinStrip/> <Diff/> }.into_any(),
-        Phase::Nothing => view! { <Nothing/> }.into_any(),
-        Phase::Failed { message, line, column } if stale.get() => {
-            view! { <Stale message line column/> <Diff/> }.into_any()
-        }
+    let has_notes = session.memo(|state| {
+        state.has_refused() || state.outcome_of(state.selected).is_some_and(|file| !file.diagnostics.is_empty())
+    });
+    // While somebody types, a file stops parsing and parses again; a diff of many lines is too slow to be made anew each time.
+    let has_diff = Memo::new(move |_| {
+        phase.with(|phase| match phase {
+            Phase::Changes => true,
+            Phase::Nothing => has_notes.get(),
+            Phase::Failed { .. } => stale.get(),
+            _ => false,
+        })
+    });
+    let above = move || match phase.get() {
+        Phase::Changes => view! { <Overview folded=true/> <TwinStrip/> }.into_any(),
+        Phase::Nothing => view! { <Nothing has_notes/> }.into_any(),
+        Phase::Failed { message, line, column } if stale.get() => view! { <Stale message line column/> }.into_any(),
         Phase::Failed { message, line, column } => view! { <Failed message line column/> }.into_any(),
         other => waiting(session, other),
     };
-    view! { {show} }
+    view! {
+        {live(above)}
+        <When holds=has_diff>
+            <Diff/>
+        </When>
+    }
 }
 
 /// What the menu's “Keep CUDA, add a branch” needs, in the menu's words.
@@ -90,9 +105,9 @@ fn Stale(message: String, line: usize, column: usize) -> impl IntoView {
     }
 }
 
-/// A file that the port leaves as it is.
+/// A file that the port leaves as it is. Its messages, where it has any, are in the diff below.
 #[component]
-fn Nothing() -> impl IntoView {
+fn Nothing(has_notes: Memo<bool>) -> impl IntoView {
     let session: Session = expect_context();
     let text = session.memo(State::unchanged);
     let head = session.memo(|state| match state.not_python() {
@@ -100,9 +115,6 @@ fn Nothing() -> impl IntoView {
         None => "Nothing changed in this file",
     });
     let elsewhere = session.memo(State::changed_elsewhere);
-    let has_diff = session.memo(|state| {
-        state.has_refused() || state.outcome_of(state.selected).is_some_and(|file| !file.diagnostics.is_empty())
-    });
     let entry = move |(index, path, changes): (usize, String, usize)| {
         view! {
             <li>
@@ -113,17 +125,14 @@ fn Nothing() -> impl IntoView {
     };
     // An overview says it all above messages, which have the room.
     let is_told = session.memo(|state| state.outcome.as_ref().is_some_and(|outcome| outcome.overview.is_some()));
-    let told = move || has_diff.get() && is_told.get() && elsewhere.with(Vec::is_empty);
+    let told = move || has_notes.get() && is_told.get() && elsewhere.with(Vec::is_empty);
     view! {
-        {move || view! { <Overview folded=has_diff.get()/> }}
-        <div class="state" class:brief=has_diff hidden=told>
+        {live(move || view! { <Overview folded=has_notes.get()/> })}
+        <div class="state" class:brief=has_notes hidden=told>
             <h3>{head}</h3>
-            <p>{move || view! { <Prose text=text.get()/> }}</p>
+            <p>{live(move || view! { <Prose text=text.get()/> })}</p>
             <p class="elsewhere">"The changes are in:"</p>
-            <ul>{move || elsewhere.get().into_iter().map(entry).collect_view()}</ul>
+            <ul>{live(move || elsewhere.get().into_iter().map(entry).collect_view())}</ul>
         </div>
-        <Show when=move || has_diff.get()>
-            <Diff/>
-        </Show>
     }
 }

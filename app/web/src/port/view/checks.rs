@@ -5,6 +5,7 @@ use crate::port::protocol::Checked;
 use crate::port::state::{Panel, State};
 use crate::port::work::Session;
 use crate::shared::text::count;
+use crate::shared::view::live;
 use codemod::{Certificate, FileHashes, Style};
 use leptos::prelude::*;
 
@@ -24,7 +25,7 @@ pub(super) fn Checks() -> impl IntoView {
     };
     view! {
         <div class="scroll certificate" tabindex="0" role="region" aria-label="Batch summary and checks">
-            {show}
+            {live(show)}
         </div>
     }
 }

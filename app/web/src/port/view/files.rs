@@ -5,6 +5,7 @@ use crate::port::state::tree::{Node, Of, Step, Sums, step};
 use crate::port::work::Session;
 use crate::shared::browser;
 use crate::shared::text::{count, hash_of};
+use crate::shared::view::{When, each, live};
 use leptos::ev::KeyboardEvent;
 use leptos::html::{Li, Ul};
 use leptos::prelude::*;
@@ -21,9 +22,9 @@ pub(super) fn Files() -> impl IntoView {
     let session: Session = expect_context();
     let several = session.memo(|state| state.files.len() > 1);
     view! {
-        <Show when=move || several.get()>
+        <When holds=several>
             <Tree/>
-        </Show>
+        </When>
     }
 }
 
@@ -116,11 +117,9 @@ fn Tree() -> impl IntoView {
             on:scroll=move |_| look()
             on:keydown=key
         >
-            {above}
-            <For each=rows key=hash_of let(node)>
-                <Line node selected cursor active=Signal::derive(active)/>
-            </For>
-            {below}
+            {live(above)}
+            {each(rows, hash_of, move |node| view! { <Line node selected cursor active=Signal::derive(active)/> })}
+            {live(below)}
         </ul>
     }
 }

@@ -6,6 +6,7 @@ mod rows;
 use crate::port::protocol::Table;
 use crate::port::state::Engine;
 use crate::port::work::Session;
+use crate::shared::view::{When, live};
 use leptos::prelude::*;
 use rows::Rows;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub(super) fn Matrix() -> impl IntoView {
     let session: Session = expect_context();
     let broken = session.memo(|state| matches!(state.engine, Engine::Broken(_)));
+    let works = Memo::new(move |_| !broken.get());
     let progress = session.memo(|state| (state.matrix.done, state.matrix.total));
     let whole = move || progress.with(|(done, total)| *total > 0 && done == total);
     let table = session.memo(|state| state.matrix.table.clone().map(Shown));
@@ -32,22 +34,18 @@ pub(super) fn Matrix() -> impl IntoView {
         })
     };
     view! {
-        <Show
-            when=move || !broken.get()
-            fallback=|| {
-                view! {
-                    <div class="state bad">
-                        <h3>"The engine stopped"</h3>
-                        <p>"Your text is unchanged."</p>
-                    </div>
-                }
-            }
-        >
-            {columns}
-            <div class="matrix-place" aria-busy=move || (!whole()).then_some("true")>
-                {move || table.get().map(|Shown(table)| view! { <Rows table/> })}
+        <When holds=broken>
+            <div class="state bad">
+                <h3>"The engine stopped"</h3>
+                <p>"Your text is unchanged."</p>
             </div>
-        </Show>
+        </When>
+        <When holds=works>
+            {live(columns)}
+            <div class="matrix-place" aria-busy=move || (!whole()).then_some("true")>
+                {live(move || table.get().map(|Shown(table)| view! { <Rows table/> }))}
+            </div>
+        </When>
     }
 }
 

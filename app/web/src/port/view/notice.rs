@@ -1,6 +1,6 @@
 use crate::port::state::{Notice as Said, Undo};
 use crate::port::work::Session;
-use crate::shared::view::Prose;
+use crate::shared::view::{Prose, live};
 use leptos::prelude::*;
 
 /// What happened to the last thing the user asked for, and what is said aloud of a port.
@@ -30,6 +30,6 @@ pub(super) fn Notice() -> impl IntoView {
     let spoken = session.memo(|state| state.spoken());
     view! {
         <p class="visually-hidden" role="status" id="spoken">{spoken}</p>
-        <div role="status" id="notice">{move || notice.get().map(show)}</div>
+        <div role="status" id="notice">{live(move || notice.get().map(show))}</div>
     }
 }

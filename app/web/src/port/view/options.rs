@@ -4,7 +4,8 @@ mod field;
 
 use crate::port::state::State;
 use crate::port::work::Session;
-use crate::shared::text::count;
+use crate::shared::text::{count, hash_of};
+use crate::shared::view::{each, live};
 use codemod::TargetOption;
 use field::Field;
 use leptos::prelude::*;
@@ -32,7 +33,7 @@ pub(super) fn OptionsButton() -> impl IntoView {
             on:click=move |_| session.flip_options()
         >
             "Options"
-            <span id="options-chosen">{number}</span>
+            <span id="options-chosen">{live(number)}</span>
         </button>
     }
 }
@@ -53,20 +54,18 @@ pub(super) fn Named() -> impl IntoView {
         n => format!("{} with no effect on this code", count(n, "option")),
     };
     let said = session.memo(said);
+    let field = |(asked, default, _): Asked| view! { <Field asked default/> };
+    let fields = move |first: bool| each(move || of(first), |asked| hash_of(&asked.0.name), field);
     view! {
         <div id="named" role="group" aria-label="Options" hidden=move || !wanted.get()>
-            {move || (!said.with(String::is_empty)).then(|| view! { <p>{said.get()}</p> })}
+            {live(move || (!said.with(String::is_empty)).then(|| view! { <p>{said.get()}</p> }))}
             <div class="fields">
-                <For each=move || of(true) key=|asked| asked.0.name.clone() let((asked, default, _))>
-                    <Field asked default/>
-                </For>
+                {fields(true)}
             </div>
             <details hidden=move || of(false).is_empty()>
-                <summary>{rest}</summary>
+                <summary>{live(rest)}</summary>
                 <div class="fields">
-                    <For each=move || of(false) key=|asked| asked.0.name.clone() let((asked, default, _))>
-                        <Field asked default/>
-                    </For>
+                    {fields(false)}
                 </div>
             </details>
         </div>

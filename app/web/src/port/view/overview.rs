@@ -3,7 +3,7 @@ use crate::port::protocol::{Overview as Outline, Stop, Unblocked, Unblocking};
 use crate::port::state::State;
 use crate::port::work::Session;
 use crate::shared::text::{count, sentence};
-use crate::shared::view::Prose;
+use crate::shared::view::{Prose, live};
 use leptos::prelude::*;
 
 /// What a port begins with whose training step could not be ported; nothing when it could. Above a diff it is one line that
@@ -12,7 +12,7 @@ use leptos::prelude::*;
 pub(super) fn Overview(folded: bool) -> impl IntoView {
     let session: Session = expect_context();
     let outline = session.memo(|state| state.outcome.as_ref().and_then(|outcome| outcome.overview.clone()));
-    move || outline.get().map(|outline| show(outline, folded))
+    live(move || outline.get().map(|outline| show(outline, folded)))
 }
 
 fn show(Outline { stops, done, left }: Outline, folded: bool) -> impl IntoView {
@@ -81,7 +81,7 @@ fn WayOut() -> impl IntoView {
             </div>
         }
     };
-    move || found.get().map(show)
+    live(move || found.get().map(show))
 }
 
 /// A patch as text, its lines marked.

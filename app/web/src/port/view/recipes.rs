@@ -4,8 +4,8 @@ use super::links::{Cited, guide_address};
 use crate::port::state::paper::{citations, grounds};
 use crate::port::state::{State, Tally};
 use crate::port::work::Session;
-use crate::shared::text::count;
-use crate::shared::view::Prose;
+use crate::shared::text::{count, hash_of};
+use crate::shared::view::{Prose, When, each, live};
 use leptos::prelude::*;
 
 /// The list, in the order of the guides. Turning one off takes its edits out, and those that only they needed.
@@ -13,26 +13,22 @@ use leptos::prelude::*;
 pub(super) fn Recipes() -> impl IntoView {
     let session: Session = expect_context();
     let tally = session.memo_of_port(State::tally);
+    let none = Memo::new(move |_| tally.with(Vec::is_empty));
+    let some = Memo::new(move |_| !none.get());
     let ids = move || tally.with(|tally| tally.iter().map(|entry| entry.id.clone()).collect::<Vec<_>>());
     view! {
-        <Show
-            when=move || !tally.with(Vec::is_empty)
-            fallback=|| {
-                view! {
-                    <div class="state">
-                        <h3>"No recipe applied"</h3>
-                    </div>
-                }
-            }
-        >
+        <When holds=none>
+            <div class="state">
+                <h3>"No recipe applied"</h3>
+            </div>
+        </When>
+        <When holds=some>
             <div class="scroll" tabindex="0" role="region" aria-label="Recipes">
                 <ul class="recipes">
-                    <For each=ids key=|id| id.clone() let(id)>
-                        <Entry id tally/>
-                    </For>
+                    {each(ids, hash_of, move |id| view! { <Entry id tally/> })}
                 </ul>
             </div>
-        </Show>
+        </When>
     }
 }
 
@@ -86,7 +82,7 @@ fn Entry(id: String, tally: Memo<Vec<Tally>>) -> impl IntoView {
                 <input type="checkbox" id=format!("switch-{id}") prop:checked=move || !off.get() on:change=switch/>
                 <span>{title}</span>
             </label>
-            <span class="numbers">{numbers}</span>
+            <span class="numbers">{live(numbers)}</span>
             {reason}
         </li>
     }

@@ -11,6 +11,7 @@ use super::todo::Todo;
 use super::twin::Twin;
 use crate::port::state::{Panel, Run, State};
 use crate::port::work::Session;
+use crate::shared::view::{When, live};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use tabs::{Tabs, name};
@@ -58,7 +59,7 @@ pub(super) fn Result() -> impl IntoView {
                 <Progress/>
             </div>
             <div class="panel" id="panel" role="tabpanel" aria-labelledby=labelled>
-                {show}
+                {live(show)}
             </div>
         </section>
     }
@@ -70,12 +71,12 @@ fn Progress() -> impl IntoView {
     let session: Session = expect_context();
     let working = session.memo(|state| state.run == Run::Working);
     view! {
-        <Show when=move || working.get()>
+        <When holds=working>
             <span class="progress on">
                 <span class="spinner" aria-hidden="true"></span>
                 <span>"Porting…"</span>
                 <button class="button quiet small" id="cancel" on:click=move |_| session.stop()>"Cancel"</button>
             </span>
-        </Show>
+        </When>
     }
 }

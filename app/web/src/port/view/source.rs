@@ -8,6 +8,7 @@ use super::files::Files;
 use crate::port::state::Phase;
 use crate::port::work::Session;
 use crate::shared::browser;
+use crate::shared::view::live;
 use file_name::FileName;
 use leptos::html::Section;
 use leptos::prelude::*;
@@ -29,7 +30,7 @@ pub(super) fn Source() -> impl IntoView {
             hidden=move || hidden.get() && !tree.get()
         >
             <div class="pane-head">
-                <h2>{move || if hidden.get() { "Files" } else { "Source" }}</h2>
+                <h2>{live(move || if hidden.get() { "Files" } else { "Source" })}</h2>
                 <Way/>
                 <Open/>
             </div>
@@ -73,5 +74,5 @@ fn Way() -> impl IntoView {
             </button>
         }
     };
-    view! { <span id="way">{move || what.get().map(show)}</span> }
+    view! { <span id="way">{live(move || what.get().map(show))}</span> }
 }

@@ -3,6 +3,7 @@
 use super::focus;
 use crate::port::state::{EDITS_INCLUDED, State};
 use crate::port::work::{Session, copy, file, patch, report, share, zip};
+use crate::shared::view::When;
 use leptos::ev;
 use leptos::html::Details;
 use leptos::prelude::*;
@@ -40,9 +41,9 @@ pub(super) fn Take() -> impl IntoView {
             <button class="button quiet small" id="share" prop:disabled=empty on:click=move |_| share(session)>
                 "Copy link"
             </button>
-            <Show when=move || ported.get()>
+            <When holds=ported>
                 <a class="button quiet small" id="to-launch" href=move || launch.get() target="_blank">"Launch scripts"</a>
-            </Show>
+            </When>
             <button
                 class="button small"
                 id="patch"

@@ -7,7 +7,8 @@ use super::overview::Overview;
 use crate::port::state::State;
 use crate::port::state::todo::Group;
 use crate::port::work::Session;
-use crate::shared::text::count;
+use crate::shared::text::{count, hash_of};
+use crate::shared::view::{When, each, live};
 use controls::Controls;
 use group::{FIRST, Section, head};
 use leptos::html::Div;
@@ -46,23 +47,27 @@ pub(super) fn Todo() -> impl IntoView {
     };
     let heads = move || groups.with(|groups| made(groups, reach.get()).iter().map(head).collect::<Vec<_>>());
     let rest = move || groups.with(|groups| groups.len() - made(groups, reach.get()).len());
+    let some = Memo::new(move |_| !none.get());
+    let has_rest = Memo::new(move |_| rest() > 0);
+    let no_match = Memo::new(move |_| groups.with(Vec::is_empty));
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="To do" node_ref=list on:scroll=look>
             <Overview folded=false/>
-            <Show when=move || !none.get() fallback=|| view! { <NoMessages/> }>
+            <When holds=none>
+                <NoMessages/>
+            </When>
+            <When holds=some>
                 <Controls/>
-                <For each=heads key=|head| head.clone() let(head)>
-                    <Section head groups/>
-                </For>
-                <Show when=move || { rest() > 0 }>
+                {each(heads, hash_of, move |head| view! { <Section head groups/> })}
+                <When holds=has_rest>
                     <button class="button quiet small" on:click=move |_| reach.update(|reach| *reach += STEP)>
-                        {move || format!("Show the other {}", count(rest(), "group"))}
+                        {live(move || format!("Show the other {}", count(rest(), "group")))}
                     </button>
-                </Show>
-                <Show when=move || groups.with(Vec::is_empty)>
+                </When>
+                <When holds=no_match>
                     <p class="fine">"No matching entry."</p>
-                </Show>
-            </Show>
+                </When>
+            </When>
         </div>
     }
 }
@@ -76,7 +81,7 @@ fn NoMessages() -> impl IntoView {
             <h3>"Nothing to do"</h3>
             <p>
                 "The engine has no message about this port."
-                {move || rest.get().then_some(" CUDA or NVIDIA references remain; the checks list them.")}
+                {live(move || rest.get().then_some(" CUDA or NVIDIA references remain; the checks list them."))}
             </p>
         </div>
     }

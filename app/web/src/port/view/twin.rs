@@ -8,6 +8,7 @@ mod verdict;
 
 use crate::port::state::State;
 use crate::port::work::Session;
+use crate::shared::view::live;
 use bring::{Bring, TakeAway};
 use curves::Chart;
 use leptos::prelude::*;
@@ -32,7 +33,7 @@ pub(super) fn Twin() -> impl IntoView {
     };
     view! {
         <div class="scroll twin" tabindex="0" role="region" aria-label="Twin run">
-            {result}
+            {live(result)}
             <TakeAway/>
             <Bring/>
         </div>

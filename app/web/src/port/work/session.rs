@@ -42,6 +42,17 @@ pub(in crate::port) struct Session {
     flight: StoredValue<Flight, LocalStorage>,
 }
 
+/// What a memo is worked out for.
+#[derive(Clone, Copy)]
+enum Upon {
+    /// A change of the state.
+    State,
+    /// That, or a key that changed the text alone.
+    Text,
+    /// Another port, or something that was done to it.
+    Port,
+}
+
 #[derive(Default)]
 struct Flight {
     /// When the port that is under way was asked for.
@@ -473,7 +484,7 @@ impl Session {
     where
         T: PartialEq + Send + Sync + 'static,
     {
-        Memo::new(move |_| self.state.with(&of))
+        self.memo_upon(Upon::State, Box::new(of))
     }
 
     /// A part of the state that changes with every key.
@@ -481,10 +492,7 @@ impl Session {
     where
         T: PartialEq + Send + Sync + 'static,
     {
-        Memo::new(move |_| {
-            self.typed.track();
-            self.state.with(&of)
-        })
+        self.memo_upon(Upon::Text, Box::new(of))
     }
 
     /// A part of the state that follows from the last port and what was done to it. In a large project it is worth not to
@@ -493,10 +501,25 @@ impl Session {
     where
         T: PartialEq + Send + Sync + 'static,
     {
+        self.memo_upon(Upon::Port, Box::new(of))
+    }
+
+    /// Boxed, so that Leptos's code for a memo is in the module once for each type of value, not for each closure.
+    fn memo_upon<T>(self, upon: Upon, of: Box<dyn Fn(&State) -> T + Send + Sync>) -> Memo<T>
+    where
+        T: PartialEq + Send + Sync + 'static,
+    {
         Memo::new(move |_| {
-            // Read, for one that is only tracked is never worked out.
-            self.port.with(|_| ());
-            self.state.with_untracked(&of)
+            match upon {
+                Upon::State => {}
+                Upon::Text => self.typed.track(),
+                // Read, for one that is only tracked is never worked out.
+                Upon::Port => {
+                    self.port.with(|_| ());
+                    return self.state.with_untracked(&of);
+                }
+            }
+            self.state.with(&of)
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::port::work::Session;
 use crate::shared::browser;
+use crate::shared::view::When;
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
 use leptos::task::{spawn_local, tick};
@@ -25,9 +26,9 @@ pub(super) fn Find() -> impl IntoView {
     });
     on_cleanup(move || handle.remove());
     view! {
-        <Show when=move || open.get()>
+        <When holds=open>
             <Bar/>
-        </Show>
+        </When>
     }
 }
 

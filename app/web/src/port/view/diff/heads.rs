@@ -1,3 +1,4 @@
+use crate::shared::view::live;
 use leptos::prelude::*;
 
 /// Columns and their headings.
@@ -9,13 +10,13 @@ pub(super) fn Heads(unified: Memo<bool>) -> impl IntoView {
         false => view! { <col class="num"/> <col/> <col class="num"/> <col/> }.into_any(),
     };
     view! {
-        <colgroup>{columns}</colgroup>
+        <colgroup>{live(columns)}</colgroup>
         <thead class="visually-hidden">
             <tr aria-rowindex="1">
-                {move || match unified.get() {
+                {live(move || match unified.get() {
                     true => heads(&["Line of the original", "Line of the port", "Code"]),
                     false => heads(&["Line", "Original", "Line", "Port"]),
-                }}
+                })}
             </tr>
         </thead>
     }

@@ -3,6 +3,8 @@ use super::row::Row;
 use super::sheet::{InSight, Sheet};
 use crate::port::state::paper::Paper;
 use crate::port::work::Session;
+use crate::shared::text::hash_of;
+use crate::shared::view::each;
 use leptos::ev::MouseEvent;
 use leptos::html::{Div, Table};
 use leptos::prelude::*;
@@ -44,6 +46,7 @@ pub(super) fn Rows(
             side.set(if cell.class_list().contains("old") { "old" } else { "new" });
         }
     };
+    let row = move |(key, index): InSight| view! { <Row sheet=sheet.get_untracked() rows key index/> };
     view! {
         <div
             class="diff-scroll"
@@ -70,9 +73,7 @@ pub(super) fn Rows(
                     <Heads unified/>
                     <tbody>
                         <tr class="space" aria-hidden="true" style:height=move || format!("{}px", above())></tr>
-                        <For each=move || rows.get() key=|row| row.0.clone() let((key, index))>
-                            <Row sheet=sheet.get_untracked() rows key index/>
-                        </For>
+                        {each(move || rows.get(), |row| hash_of(&row.0), row)}
                         <tr class="space" aria-hidden="true" style:height=move || format!("{}px", below())></tr>
                     </tbody>
                 </table>

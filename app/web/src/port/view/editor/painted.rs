@@ -1,8 +1,9 @@
 //! The colours under the field's transparent letters.
 
 use super::LINE;
+use crate::port::state::PaintedLine;
 use crate::port::work::Session;
-use crate::shared::view::{Code, coloured};
+use crate::shared::view::{Code, coloured, each, live};
 use leptos::prelude::*;
 
 /// The lines in sight, in their colours, with their numbers beside them. The numbers stand in one element that stays where it
@@ -22,13 +23,17 @@ pub(super) fn Painted(window: RwSignal<(usize, usize)>) -> impl IntoView {
         <div class="painted" id="painted" aria-hidden="true">
             <div style:height=above></div>
             <div class="gutter">
-                <div>{move || numbers.get().into_iter().map(numbered).collect_view()}</div>
+                <div>{live(move || numbers.get().into_iter().map(numbered).collect_view())}</div>
             </div>
-            <For each=move || lines.get() key=|line| line.key let(line)>
-                <div class="ln">
-                    <Code line=coloured(&line.text, &line.colours, &[], &[])/>
-                </div>
-            </For>
+            {each(move || lines.get(), |line| line.key, painted)}
+        </div>
+    }
+}
+
+fn painted(line: PaintedLine) -> impl IntoView {
+    view! {
+        <div class="ln">
+            <Code line=coloured(&line.text, &line.colours, &[], &[])/>
         </div>
     }
 }

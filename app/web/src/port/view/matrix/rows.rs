@@ -4,8 +4,10 @@ use super::legend::Legend;
 use crate::port::protocol::{Table, TableRow};
 use crate::port::state::State;
 use crate::port::state::fragment::of_place;
+use crate::port::state::lines::breaks_in_names;
 use crate::port::work::Session;
 use crate::shared::text::{count, thousands};
+use crate::shared::view::{Code, Coloured, coloured};
 use codemod::{CellState, MatrixCell};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -33,7 +35,7 @@ pub(super) fn Rows(table: Arc<Table>) -> impl IntoView {
         let file = (row.path != path).then(|| {
             view! {
                 <tr class="file">
-                    <th colspan=width.clone() scope="rowgroup">{row.path.clone()}</th>
+                    <th colspan=width.clone() scope="rowgroup"><Code line=plain(&row.path)/></th>
                 </tr>
             }
         });
@@ -105,11 +107,16 @@ fn line(targets: &[String], row: &TableRow) -> impl IntoView + use<> {
             <th scope="row">
                 <b>{row.line}</b>
                 " "
-                <code>{row.text.clone()}</code>
+                <code><Code line=plain(&row.text)/></code>
             </th>
             {cells.collect_view()}
         </tr>
     }
+}
+
+/// A text that goes on in another row between the parts of its names.
+fn plain(text: &str) -> Coloured {
+    coloured(text, &[], &[], &breaks_in_names(text))
 }
 
 /// One cell. The style sheet writes the dash.

@@ -3,6 +3,7 @@
 use crate::port::state::Panel;
 use crate::port::work::Session;
 use crate::shared::browser;
+use crate::shared::view::{When, live};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
@@ -43,11 +44,11 @@ pub(super) fn Tabs() -> impl IntoView {
         }
     };
     view! {
-        <Show when=move || ported.get()>
+        <When holds=ported>
             <div class="tabs" role="tablist" aria-label="Result" on:keydown=key>
                 {PANELS.map(|(panel, name, label)| view! { <Tab panel name label/> }).collect_view()}
             </div>
-        </Show>
+        </When>
     }
 }
 
@@ -80,7 +81,7 @@ fn Tab(panel: Panel, name: &'static str, label: &'static str) -> impl IntoView {
             on:click=move |_| session.show(panel)
         >
             {label}
-            {move || number.get().map(|(n, warn)| view! { <span class="count" class:warn=warn>{n}</span> })}
+            {live(move || number.get().map(|(n, warn)| view! { <span class="count" class:warn=warn>{n}</span> }))}
         </button>
     }
 }

@@ -1,6 +1,7 @@
 //! The name of the file shown.
 
 use crate::port::work::Session;
+use crate::shared::view::When;
 use leptos::prelude::*;
 
 /// Its field; recipes and the patch go by it.
@@ -8,13 +9,14 @@ use leptos::prelude::*;
 pub(super) fn FileName() -> impl IntoView {
     let session: Session = expect_context();
     let name = session.memo(|state| state.file().map(|file| file.path.clone()));
+    let is_there = session.memo(|state| state.file().is_some());
     let unnamed = session.memo(|state| state.file().is_some_and(|file| file.unnamed));
     let rename = move |event| {
         let value = event_target_value(&event);
         session.change_and_port(|state| state.rename(&value));
     };
     view! {
-        <Show when=move || name.with(Option::is_some)>
+        <When holds=is_there>
             <label class="name">
                 <span>"File name"</span>
                 <input
@@ -30,6 +32,6 @@ pub(super) fn FileName() -> impl IntoView {
             <p class="name-hint" id="name-hint" hidden=move || !unnamed.get()>
                 "Enter its path in your project, so that the patch applies there."
             </p>
-        </Show>
+        </When>
     }
 }

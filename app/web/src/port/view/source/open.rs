@@ -2,6 +2,7 @@
 
 use crate::port::state::{State, Undo};
 use crate::port::work::{Session, open_list, open_sample};
+use crate::shared::view::When;
 use leptos::html::Input;
 use leptos::prelude::*;
 
@@ -35,11 +36,11 @@ pub(super) fn Open() -> impl IntoView {
             <button class="button quiet small" on:click=pick(files)>"Open files…"</button>
             <button class="button quiet small" on:click=pick(folder)>"Open folder…"</button>
             <button class="button quiet small" on:click=move |_| open_sample(session)>"Sample"</button>
-            <Show when=move || former.get()>
+            <When holds=former>
                 <button class="button quiet small" id="former" on:click=move |_| session.undo_notice(Undo::Project)>
                     "Previous project"
                 </button>
-            </Show>
+            </When>
             <input
                 type="file"
                 id="open-files"

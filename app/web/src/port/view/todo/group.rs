@@ -4,7 +4,7 @@ use super::super::links::{GuideLink, Place};
 use crate::port::state::todo::{Entry, Group, heading};
 use crate::port::work::Session;
 use crate::shared::text::{hash_of, sentence};
-use crate::shared::view::Prose;
+use crate::shared::view::{Prose, each, live};
 use codemod::Severity;
 use leptos::prelude::*;
 
@@ -58,18 +58,16 @@ pub(super) fn Section(head: (Severity, String), groups: Memo<Vec<Group>>) -> imp
             <h3>
                 {title}
                 " "
-                <span class="count">{number}</span>
+                <span class="count">{live(number)}</span>
                 " "
                 <small>{heading(severity)}</small>
             </h3>
-            {move || message.get().map(|text| view! { <p><Prose text=sentence(&text)/></p> })}
+            {live(move || message.get().map(|text| view! { <p><Prose text=sentence(&text)/></p> }))}
             {link}
             <ul>
-                <For each=entries key=hash_of let((_, alone, entry))>
-                    <Line entry alone/>
-                </For>
+                {each(entries, hash_of, |(_, alone, entry)| view! { <Line entry alone/> })}
             </ul>
-            {more}
+            {live(more)}
         </section>
     }
     .into_any()

@@ -2,6 +2,7 @@
 
 use crate::port::state::State;
 use crate::port::work::{Session, open_list, twin_archive};
+use crate::shared::view::live;
 use leptos::html::Input;
 use leptos::prelude::*;
 
@@ -32,7 +33,7 @@ pub(super) fn TakeAway() -> impl IntoView {
     view! {
         <section class="take-away" aria-label="Run it">
             <h3>"Run the original and the port"</h3>
-            {show}
+            {live(show)}
         </section>
     }
 }
@@ -60,7 +61,7 @@ pub(super) fn Bring() -> impl IntoView {
     };
     view! {
         <section class="bring" aria-label="Bring the result back">
-            <h3>{move || if there.get() { "Another result" } else { "Bring the result back" }}</h3>
+            <h3>{live(move || if there.get() { "Another result" } else { "Bring the result back" })}</h3>
             <label for="twin-file">
                 "Drop " <code>"twin.json"</code> " anywhere on this page, or choose it. It stays in this browser."
             </label>

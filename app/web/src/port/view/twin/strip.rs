@@ -2,6 +2,7 @@
 
 use crate::port::state::{Panel, State};
 use crate::port::work::Session;
+use crate::shared::view::live;
 use leptos::prelude::*;
 
 /// Nothing where no result was brought back.
@@ -19,5 +20,5 @@ pub(in crate::port::view) fn TwinStrip() -> impl IntoView {
             </p>
         })
     };
-    view! { {show} }
+    live(show)
 }

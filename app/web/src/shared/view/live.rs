@@ -1,0 +1,45 @@
+//! Parts of a page that change. Leptos compiles its code for such a part once for each type of closure; these all have one
+//! type, which makes a page's module smaller.
+
+use leptos::prelude::*;
+use leptos::tachys::reactive_graph::SharedReactiveFunction;
+use std::sync::{Arc, Mutex};
+
+/// A part that is made anew when something that it reads changes.
+pub(crate) fn live<V: IntoView + 'static>(
+    mut part: impl FnMut() -> V + Send + 'static,
+) -> SharedReactiveFunction<AnyView> {
+    Arc::new(Mutex::new(move || part().into_any()))
+}
+
+/// A part that is there while something holds. It is not made anew while that stays true.
+#[component]
+pub(crate) fn When(holds: Memo<bool>, children: ChildrenFn) -> impl IntoView {
+    live(move || holds.get().then(|| children()))
+}
+
+/// A list, in which what belongs to an item stays as it is while the item's key does.
+pub(crate) fn each<T: Send + 'static, V: IntoView + 'static>(
+    items: impl Fn() -> Vec<T> + Send + Sync + 'static,
+    key: impl Fn(&T) -> u64 + Send + Sync + 'static,
+    part: impl Fn(T) -> V + Send + Sync + 'static,
+) -> AnyView {
+    let part = Arc::new(part);
+    let keyed = move |item: T| {
+        let (key, part) = (key(&item), part.clone());
+        let made: Made = Box::new(move || part(item).into_any());
+        (key, made)
+    };
+    listed(Box::new(move || items().into_iter().map(&keyed).collect()))
+}
+
+type Made = Box<dyn FnOnce() -> AnyView + Send>;
+
+fn listed(parts: Box<dyn Fn() -> Vec<(u64, Made)> + Send + Sync>) -> AnyView {
+    view! {
+        <For each=parts key=|part| part.0 let((_, made))>
+            {made()}
+        </For>
+    }
+    .into_any()
+}
