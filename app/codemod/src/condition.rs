@@ -1,4 +1,4 @@
-//! The lines of a `where` fence: a small closed vocabulary over facts.
+//! The lines of a `where` fence: a small closed vocabulary for facts.
 
 mod constant;
 mod cuda_device;
@@ -38,9 +38,9 @@ pub(crate) struct Condition {
 }
 
 enum Test {
-    /// Conditions under a name.
+    /// Named conditions.
     All(Vec<Condition>),
-    /// What stands below `any of:`.
+    /// The conditions below `any of:`.
     Any(Vec<Condition>),
     Typed(String, Type),
     OneOf(String, Vec<String>),
@@ -53,7 +53,7 @@ enum Test {
     ForwardReaches,
     StepReaches,
     GoesToTensor,
-    /// Some file gives this text to what the metavariable is called.
+    /// Some file assigns this text to the name of the metavariable.
     ProjectGives(String, String),
     OnlyWithCuda,
     InsideLoop,
@@ -62,7 +62,7 @@ enum Test {
     InsideDecorator,
     UnderScope,
     OnlyEvaluation,
-    /// The rule looks at the program before the port.
+    /// The rule is applied to the original program.
     AsGiven,
     /// Only the first place of a project counts.
     FirstOfProject,
@@ -86,19 +86,19 @@ enum Test {
     ProjectPins(String, String),
 }
 
-/// What every condition may look at.
+/// The context in which a condition is evaluated.
 pub(crate) struct Situation<'a, 't> {
     pub(crate) view: &'a FileView<'t>,
     pub(crate) project: &'a ProjectFacts,
     pub(crate) settings: &'a Settings<'a>,
-    /// The port is in branch style.
+    /// The port uses branch style.
     pub(crate) branch: bool,
     /// The parts of the step as a verb found them, for the patches in its section.
     pub(crate) step: Option<&'a dyn StepParts>,
 }
 
 impl<'a, 't> Situation<'a, 't> {
-    /// A file outside of a verb; the style of the port is that of the project.
+    /// A file outside of a verb; the style of the port is the project's.
     pub(crate) fn of_file(file: FileInProject<'a, 't>, settings: &'a Settings<'a>) -> Self {
         let FileInProject { view, project } = file;
         Self { view, project, settings, branch: project.modes.is_some(), step: None }
@@ -111,7 +111,7 @@ pub(crate) struct Compiler<'a> {
     pub(crate) wanted: &'a Wanted,
 }
 
-/// What is wrong with a condition, and its line in the guide.
+/// The error in a condition, and its line in the guide.
 pub(crate) type ConditionError = (usize, String);
 
 impl Compiler<'_> {
@@ -119,7 +119,7 @@ impl Compiler<'_> {
         conditions.iter().map(|condition| self.condition(condition, &mut Vec::new())).collect()
     }
 
-    /// `open` are the names of conditions that this one stands in.
+    /// `open` are the names of conditions that contain this one.
     fn condition(&self, condition: &guide::Condition, open: &mut Vec<String>) -> Result<Condition, ConditionError> {
         let (negated, rest) = negation(&condition.text);
         if rest == "any of:" {
@@ -135,7 +135,7 @@ impl Compiler<'_> {
             open.push(name.to_owned());
             let all = named.iter().map(|one| self.condition(one, open)).collect::<Result<_, ConditionError>>();
             open.pop();
-            // A fault inside is one of the definition's; its line is there.
+            // An error inside belongs to the definition and has its line.
             return Ok(Condition { negated, test: Test::All(all?) });
         }
         self.simple(&condition.text).map_err(fault)
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         Ok(pattern)
     }
 
-    /// What a list of values stands for, with the lists in it.
+    /// The entries of a list of values, with nested lists resolved.
     fn values(&self, list: &str) -> Result<Vec<String>, String> {
         let mut values = Vec::new();
         for value in list.split(',').map(str::trim) {
@@ -164,7 +164,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether a condition is turned round, and the rest of it.
+/// Whether a condition is negated, and the rest of it.
 fn negation(text: &str) -> (bool, &str) {
     match text.strip_prefix("not ") {
         Some(rest) => (true, rest.trim()),
@@ -266,7 +266,7 @@ impl Condition {
         Self { negated: false, test: Test::Typed(variable, Type::StepPart(part)) }
     }
 
-    /// Whether a rule with it looks at the program before the port.
+    /// Whether a rule with it is applied to the original program.
     pub(crate) fn is_as_given(&self) -> bool {
         self.any(&|test| matches!(test, Test::AsGiven))
     }
@@ -283,7 +283,7 @@ impl Condition {
         }
     }
 
-    /// The types of which it lets a metavariable be one; none when it says nothing of that.
+    /// The types that it allows for a metavariable; none if it does not restrict them.
     pub(crate) fn types(&self, variable: &str) -> Vec<Type> {
         match &self.test {
             _ if self.negated => Vec::new(),
@@ -299,7 +299,7 @@ impl Condition {
         }
     }
 
-    /// The names of which it lets a metavariable be one; none when it says nothing of that.
+    /// The names that it allows for a metavariable; none if it does not restrict them.
     pub(crate) fn names(&self, variable: &str) -> Option<&[String]> {
         match &self.test {
             _ if self.negated => None,
@@ -309,7 +309,7 @@ impl Condition {
         }
     }
 
-    /// The metavariables it speaks of.
+    /// The metavariables in it.
     pub(crate) fn variables(&self) -> Vec<&str> {
         match &self.test {
             Test::Typed(name, _) | Test::OneOf(name, _) | Test::Unused(name) | Test::ProjectGives(name, _) => {
@@ -320,12 +320,12 @@ impl Condition {
         }
     }
 
-    /// Whether it can hold in a file at all, before anything is matched.
+    /// Whether it can be true in a file at all, before anything is matched.
     pub(crate) fn holds_for_file(&self, s: &Situation<'_, '_>) -> bool {
         self.of_file(s) != Some(false)
     }
 
-    /// Whether it holds in a file whatever is matched there; none when that depends on the match.
+    /// Whether it is true in a file for any match; none if that depends on the match.
     fn of_file(&self, s: &Situation<'_, '_>) -> Option<bool> {
         let holds = match &self.test {
             Test::All(all) => {
@@ -365,7 +365,7 @@ impl Condition {
         Some(holds != self.negated)
     }
 
-    /// Whether it holds for a match.
+    /// Whether it is true for a match.
     pub(crate) fn holds(&self, s: &Situation<'_, '_>, found: &Match<'_>) -> bool {
         let view = s.view;
         let holds = match &self.test {
@@ -433,7 +433,7 @@ impl Condition {
         holds != self.negated
     }
 
-    /// The same of one that stands among others, where nobody asked the file before.
+    /// The same for one inside others, where the file was not checked before.
     fn holds_at(&self, s: &Situation<'_, '_>, found: &Match<'_>) -> bool {
         self.of_file(s).unwrap_or_else(|| self.holds(s, found))
     }

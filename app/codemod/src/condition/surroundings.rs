@@ -1,4 +1,4 @@
-//! What stands around a match, and what else its file holds.
+//! The context of a match, and the other contents of its file.
 
 use super::constant::constant;
 use super::{Situation, cuda_devices};
@@ -27,8 +27,8 @@ pub(super) fn assigns(view: &FileView<'_>, name: &str) -> bool {
         .any(|a| view.index.target(*a).is_some_and(|l| view.index.text_of(l) == name))
 }
 
-/// Whether an `if`, a `while` or an `assert` asks whether an expression is true: by itself, compared, negated, converted to a number, or
-/// joined with others.
+/// Whether an `if`, a `while` or an `assert` tests an expression: by itself, compared, negated, converted to a number,
+/// or combined with others.
 pub(super) fn is_tested(view: &FileView<'_>, id: Id) -> bool {
     let (index, k) = (&view.index, kinds());
     let joins =
@@ -48,7 +48,7 @@ pub(super) fn is_tested(view: &FileView<'_>, id: Id) -> bool {
     false
 }
 
-/// Whether the file has a training step or chooses a device: then it needs the target's runtime.
+/// Whether the file has a training step or selects a device: then it needs the target's runtime.
 pub(super) fn trains(s: &Situation<'_, '_>) -> bool {
     let view = s.view;
     !view.steps.training.is_empty()
@@ -73,7 +73,7 @@ pub(super) fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
     let same = |other: &Id| {
         let assigned = |p: Id| index.kind(p) == k.assignment && index.target(p) == Some(*other);
         let imported = |p: Id| index.kind(p) == k.dotted_name;
-        // What only other modes read is not read by the target.
+        // Code that only other modes run is not run by the target.
         let elsewhere = |m: &Modes| matches!(m.region(index, *other), Region::Foreign | Region::Vendor { .. });
         index.text_of(*other) == text
             && !index.is_label(*other)
@@ -85,13 +85,13 @@ pub(super) fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
     !others.iter().any(|o| *o != id && same(o))
 }
 
-/// Whether the call at a node is given a keyword, or `keyword=value`; `**` is the keyword of a table of them. What a table
-/// holds counts as far as the file writes it down.
+/// Whether the call at a node has a keyword argument, or `keyword=value`; `**` is the keyword of an unpacked
+/// dictionary. The contents of a dictionary count as far as the file defines it literally.
 pub(super) fn has_keyword(s: &Situation<'_, '_>, node: Id, name: &str) -> bool {
     let k = kinds();
     let view = s.view;
     let index = &view.index;
-    // A statement rule means the call that the statement makes.
+    // For a statement rule this is the call in the statement.
     let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
     let Some(call) = call else { return false };
     let (name, wanted) = name.split_once('=').map_or((name, None), |(n, v)| (n, Some(v)));
@@ -112,7 +112,8 @@ pub(super) fn has_keyword(s: &Situation<'_, '_>, node: Id, name: &str) -> bool {
     })
 }
 
-/// The argument of a call that stands where a parameter of this name does, as far as a guide says the function's signature.
+/// The argument of a call in the position of a parameter of this name, as far as a guide defines the function's
+/// signature.
 pub(super) fn given_by_place(s: &Situation<'_, '_>, call: Id, name: &str) -> Option<Id> {
     let index = &s.view.index;
     let function = index.callee(call)?;
@@ -149,7 +150,7 @@ pub(super) fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &Node
                 return true;
             }
         }
-        // The end of an `if` or a `with` goes on behind it.
+        // After the end of an `if` or a `with` the search continues with the statements after it.
         let at_end = index.parts(block).last() == Some(statement);
         let Some(owner) = index.parent(block).filter(|_| at_end) else { return false };
         let owner = if [k.else_clause, k.elif_clause].contains(&index.kind(owner)) {
@@ -164,7 +165,7 @@ pub(super) fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &Node
     }
 }
 
-/// Whether the model of a training step gives its loss first.
+/// Whether the model of a training step returns its loss first.
 pub(super) fn gives_loss_first(s: &Situation<'_, '_>) -> bool {
     let file = FileInProject { view: s.view, project: s.project };
     s.view.steps.training.iter().any(|whole| Turn::read(file, *whole).is_ok_and(|turn| turn.gives_loss_first()))

@@ -1,4 +1,4 @@
-//! What a metavariable must be: `$X: cuda device`.
+//! The types of metavariables: `$X: cuda device`.
 
 use super::Situation;
 use super::constant::values;
@@ -14,14 +14,14 @@ use training::keras::is_model;
 use training::keras_data::{is_pipeline, uncut};
 use training::roles::Role;
 
-/// What a metavariable must be.
+/// The type of a metavariable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Role(Role),
     CudaDevice,
     FirstTorchImport,
     LastTorchImport,
-    /// The first import of one of these packages, wherever it stands.
+    /// The first import of one of these packages, anywhere.
     FirstImport(Vec<String>),
     String,
     Number,
@@ -36,7 +36,7 @@ pub(crate) enum Type {
     Uncut,
     Mask,
     MovedSlice,
-    /// A part of a training step, of a rule that is over its parts.
+    /// A part of a training step, for a rule that refers to its parts.
     StepPart(Part),
     /// The value of a keyword in calls of a function.
     Argument {
@@ -74,7 +74,7 @@ impl Type {
     }
 }
 
-/// Nodes of a type, for a pattern that is a metavariable alone.
+/// Nodes of a type, for a pattern that is only a metavariable.
 pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
     let k = kinds();
     let index = &s.view.index;
@@ -141,7 +141,7 @@ fn is_object(s: &Situation<'_, '_>, name: &str) -> bool {
     given.peek().is_some() && given.all(|made| made) && !is_parameter()
 }
 
-/// Values that calls of a function may give to an argument: by its name, or by its place, counted from 0.
+/// Possible arguments of calls of a function: by name, or by position, counted from 0.
 fn arguments(s: &Situation<'_, '_>, argument: &str, function: &str) -> Vec<Id> {
     let view = s.view;
     let index = &view.index;
