@@ -24,7 +24,9 @@ use crate::template::variable_name;
 use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
-use surroundings::{assigns, contains, followed_by, gives_loss_first, has_keyword, is_tested, trains, unused};
+use surroundings::{
+    assigns, contains, followed_by, gives_loss_first, has_keyword, is_decided_by, is_tested, trains, unused,
+};
 use tensor_device::goes_to_a_tensor;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
@@ -59,6 +61,9 @@ enum Test {
     InsideLoop,
     InsideComparison,
     IsTested,
+    /// A test that mentions one of these names decides whether the code runs.
+    DecidedBy(Vec<String>),
+    IsAssigned,
     InsideDecorator,
     UnderScope,
     OnlyEvaluation,
@@ -80,6 +85,8 @@ enum Test {
     ComputeModes,
     ProjectImports(String),
     FollowedBy(NodePattern),
+    /// The file contains it, with what the rule's own metavariables stand for.
+    Besides(NodePattern),
     Option(String, String),
     FileContains(NodePattern),
     /// The project keeps a package below a version.
@@ -209,6 +216,7 @@ impl Compiler<'_> {
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
             "inside a test" => Test::IsTested,
+            "it is assigned" => Test::IsAssigned,
             "inside a decorator" => Test::InsideDecorator,
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
@@ -226,6 +234,10 @@ impl Compiler<'_> {
                 let option = rest.strip_prefix("option ").and_then(|o| o.split_once(" is "));
                 if let Some((name, value)) = option {
                     Test::Option(name.trim().to_owned(), value.trim().to_owned())
+                } else if let Some(names) = rest.strip_prefix("decided by ") {
+                    Test::DecidedBy(self.values(names)?)
+                } else if let Some(pattern) = rest.strip_prefix("besides ") {
+                    Test::Besides(self.pattern(pattern)?)
                 } else if let Some(name) = rest.strip_prefix("inside def ") {
                     Test::InsideDef(name.to_owned())
                 } else if let Some(pattern) = rest.strip_prefix("inside with ") {
@@ -358,7 +370,7 @@ impl Condition {
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
             Test::Option(name, value) => s.settings.is(name, value),
-            Test::FileContains(pattern) => contains(s.view, pattern),
+            Test::FileContains(pattern) => contains(s.view, pattern, &Captures::new()),
             Test::ProjectPins(name, version) => s.settings.pins.iter().any(|pin| pin.keeps_below(name, version)),
             _ => return None,
         };
@@ -366,7 +378,7 @@ impl Condition {
     }
 
     /// Whether it is true for a match.
-    pub(crate) fn holds(&self, s: &Situation<'_, '_>, found: &Match<'_>) -> bool {
+    pub(crate) fn holds<'t>(&self, s: &Situation<'_, 't>, found: &Match<'t>) -> bool {
         let view = s.view;
         let holds = match &self.test {
             Test::All(all) => all.iter().all(|one| one.holds_at(s, found)),
@@ -404,6 +416,9 @@ impl Condition {
             Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::IsTested => is_tested(view, found.node),
+            Test::IsAssigned => view.index.is_stored(found.node),
+            Test::DecidedBy(names) => is_decided_by(view, found.node, names),
+            Test::Besides(pattern) => contains(view, pattern, &found.env),
             Test::InsideComparison => view.index.ancestors(found.node).any(|a| {
                 view.index.kind(a) == kinds().comparison_operator
                     || (view.index.kind(a) == kinds().call
@@ -434,7 +449,7 @@ impl Condition {
     }
 
     /// The same for one inside others, where the file was not checked before.
-    fn holds_at(&self, s: &Situation<'_, '_>, found: &Match<'_>) -> bool {
+    fn holds_at<'t>(&self, s: &Situation<'_, 't>, found: &Match<'t>) -> bool {
         self.of_file(s).unwrap_or_else(|| self.holds(s, found))
     }
 }

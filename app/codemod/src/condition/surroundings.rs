@@ -11,12 +11,12 @@ use training::modes::{Modes, Region};
 use training::turn::Turn;
 use training::{FileInProject, FileView};
 
-/// Whether some node of the file matches.
-pub(super) fn contains(view: &FileView<'_>, pattern: &NodePattern) -> bool {
+/// Whether some node of the file matches, with what is captured already.
+pub(super) fn contains<'t>(view: &FileView<'t>, pattern: &NodePattern, captures: &Captures<'t>) -> bool {
     let index = &view.index;
     pattern.words.iter().all(|w| view.has_word(w))
         && pattern.kind.is_some_and(|kind| {
-            index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut Captures::new()))
+            index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut captures.clone()))
         })
 }
 
@@ -46,6 +46,40 @@ pub(super) fn is_tested(view: &FileView<'_>, id: Id) -> bool {
         below = at;
     }
     false
+}
+
+/// The test of an `if`, an `elif` or a conditional expression.
+fn test_of(view: &FileView<'_>, id: Id) -> Option<Id> {
+    let index = &view.index;
+    if index.kind(id) == kinds().conditional_expression { index.parts(id).nth(1) } else { index.condition(id) }
+}
+
+/// Whether one of these names, or a name with it as a word, is in a test that decides whether the code runs, in this function or where
+/// all its callers are, or in the code itself.
+pub(super) fn is_decided_by(view: &FileView<'_>, id: Id, names: &[String]) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let is_one = |name: &str| names.iter().any(|n| n == name || name.split('_').any(|word| word == n));
+    let mentions = |part: Id| index.mentions(part, is_one);
+    let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
+    let tested = |at: Id| tests.contains(&index.kind(at)) && test_of(view, at).is_some_and(mentions);
+    let leaves = |at: Id| {
+        let ends = [k.return_statement, k.continue_statement];
+        tested(at) && ends.iter().any(|kind| !index.of_kind_in(*kind, at).is_empty())
+    };
+    let mut inside = index.ancestors(id).take_while(|a| index.kind(*a) != k.function_definition);
+    if mentions(id)
+        || inside.any(|at| {
+            tested(at)
+                || index.parent(at).is_some_and(|b| {
+                    [k.block, k.module].contains(&index.kind(b)) && index.parts(b).take_while(|s| *s < at).any(leaves)
+                })
+        })
+    {
+        return true;
+    }
+    let Some(function) = view.function_of(id) else { return false };
+    let mut callers = view.callers(function).filter(|call| view.function_of(*call) != Some(function)).peekable();
+    callers.peek().is_some() && callers.all(|call| is_decided_by(view, call, names))
 }
 
 /// Whether the file has a training step or selects a device: then it needs the target's runtime.
