@@ -16,7 +16,7 @@ pub struct TargetFacts {
     /// First parts of the names of modules that only the target's machine has.
     pub modules: Vec<String>,
     /// Those of the target that this one extends.
-    base_modules: Vec<String>,
+    pub base_modules: Vec<String>,
     /// First parts of the names of modules that only other targets' machines have, each with the usual name of that
     /// target.
     pub foreign_modules: BTreeMap<String, String>,
