@@ -120,8 +120,11 @@ pub fn breaks(line: &str, width: usize) -> Vec<usize> {
     let mut start = 0;
     // No character but a tab has more columns than bytes, so most lines need no counting.
     let most = |text: &str| text.len() + (TAB - 1) * text.bytes().filter(|byte| *byte == b'\t').count();
-    while most(&line[start..]) > width {
+    // Counted once: a line may have megabytes.
+    let mut rest = most(line);
+    while rest > width {
         let Some(length) = row_of(&line[start..], width) else { break };
+        rest -= most(&line[start..start + length]);
         start += length;
         breaks.push(start);
     }
