@@ -67,7 +67,7 @@ test("the same bits with one thread and with several", { timeout: 120_000 }, asy
   let alone;
   await onPage(plain, fragment, async (page) => {
     assert.deepEqual(await offered(page), ["1"]);
-    assert.match(await page.locator("#why-threads").textContent(), /^One[:,]/);
+    assert.match(await page.locator("#why-threads").textContent(), /^Only one[: ]/);
     assert.equal(await run(page), 1);
     alone = await reference(page);
     assert.ok(alone.length > 1e6, "weights, logits and what every module gave");
