@@ -1,26 +1,13 @@
 //! Messages about unchanged places, and cases without message or change.
 
-use codemod::{Options, RecipeSet, Severity, Style, port};
-use python::SourceFile;
+mod said;
 
-/// The texts of the ported files, and the warnings of all of them.
-fn ported(target: &str, files: &[(&str, &str)]) -> (Vec<String>, String) {
-    let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() };
-    let files: Vec<SourceFile> = files.iter().map(file).collect();
-    let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-    let ported = port(&files, &RecipeSet::embedded(), &options);
-    let said = ported.files.iter().flat_map(|f| &f.diagnostics).filter(|d| d.severity == Severity::Warning);
-    let said = said.map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
-    (ported.files.iter().map(|f| f.text.clone()).collect(), said)
-}
+use codemod::{Options, RecipeSet, Style, port};
+use python::SourceFile;
+use said::{STEP, check_said, ported};
 
 fn check_silent(target: &str, text: &str) {
     assert_eq!(ported(target, &[("a.py", text)]).1, "", "{text}");
-}
-
-fn check_said(target: &str, text: &str, words: &str) {
-    let (after, said) = ported(target, &[("a.py", text)]);
-    assert!(said.contains(words), "{said}{}", after[0]);
 }
 
 #[test]
@@ -82,19 +69,6 @@ fn a_function_of_ones_own_called_cuda() {
         check_silent(target, text);
     }
 }
-
-const STEP: &str = "import torch
-from torch.nn import functional as F
-
-model = torch.nn.Linear(3, 3)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-for x, y in loader:
-    out = model(x)
-    loss = F.mse_loss(out, y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-";
 
 #[test]
 fn clipping_before_there_are_gradients() {

@@ -250,7 +250,7 @@ fn size(fields: &Fields, target: Target, site: Option<&Site>) -> Vec<FormField> 
         let label = format!("{}s per replica", table.device);
         list.push(usually("1", field("devices-per-replica", &label, &help, FieldKind::Number)));
     }
-    let help = "Samples per micro-batch for each copy of the model; used to show the samples per step.";
+    let help = "Samples per micro-batch for each copy of the model, from which the form computes the samples per step.";
     list.push(field("batch", "Batch size", help, FieldKind::Number));
     let help = "Micro-batches per step; if empty, the value in the arguments, or 1.";
     list.push(field("accumulation", "Accumulation steps", help, FieldKind::Number));
