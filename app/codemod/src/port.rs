@@ -103,6 +103,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         ),
         branch: options.style == Style::Branch,
         own_mode: false,
+        without_modes: None,
         names_device: None,
         unused: None,
         moves_models: None,
@@ -136,6 +137,11 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         let unused = || Unused::collect(&views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>(), &facts.places);
         facts.unused = Rc::clone(plan.unused.get_or_insert_with(|| Rc::new(unused())));
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
+        let all = || views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>();
+        let of_a_library = || facts.modes.as_ref().is_some_and(|m| m.are_of_a_library(&all(), &facts.classes));
+        if *plan.without_modes.get_or_insert_with(of_a_library) {
+            facts.modes = None;
+        }
         if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {
                 plan.branch = facts.modes.is_some();

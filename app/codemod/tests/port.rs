@@ -91,6 +91,22 @@ fn a_function_that_a_port_empties_goes_with_its_calls() {
 }
 
 #[test]
+fn equal_branches_are_one_however_their_lines_are_broken() {
+    let check = |then: &str, after: &str| {
+        let text = format!("if on_gpu:\n{then}else:\n    y = move(x, a)\n    z = 1\n");
+        check(&text, after);
+    };
+    check(
+        "    y = move(x.cuda(),\n             a)\n    z = 1\n",
+        "if on_gpu:\n    y = move(x.to(\"hpu\"),\n             a)\n    z = 1\nelse:\n    y = move(x, a)\n    z = 1\n",
+    );
+    check("    torch.cuda.empty_cache()\n    y = move(x,\n             a)\n    z = 1\n", "y = move(x, a)\nz = 1\n");
+    // The last statement is in the block of another one.
+    let nested = "if on_gpu:\n    torch.cuda.empty_cache()\n    if a:\n        y = 1\n        z = 1\nelse:\n    if a:\n        y = 1\n    z = 1\n";
+    self::check(nested, &nested.replace("    torch.cuda.empty_cache()\n", ""));
+}
+
+#[test]
 fn a_list_keeps_different_values() {
     check("choices = ['cpu', 'cuda', 'hpu']\n", "choices = ['cpu', 'cuda', 'hpu']\n");
     check("places = ('cuda:0', 'cuda:1')\n", "places = ('cuda:0', 'cuda:1')\n");

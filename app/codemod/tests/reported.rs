@@ -622,3 +622,19 @@ fn another_thing_of_the_same_name_is_not_told() {
         check_silent(target, text);
     }
 }
+
+#[test]
+fn modes_of_a_library_are_not_those_of_a_program() {
+    let library = "import torch\n\n\nclass Module(torch.nn.Module):\n    def place(self, d):\n        if d == 'cpu':\n            \
+                   self.cpu()\n        elif d == 'gpu':\n            self.cuda()\n        else:\n            raise ValueError\n";
+    let program = "import torch\nfrom library import Module\n\nnet = Module().cuda()\n\
+                   opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in loader:\n    opt.zero_grad()\n    \
+                   loss = (net(x.cuda()) - y.cuda()).pow(2).mean()\n    loss.backward()\n    opt.step()\n";
+    let file = |path: &str, text: &str| SourceFile { path: path.to_owned(), text: text.to_owned() };
+    let files = [file("library.py", library), file("train.py", program)];
+    let options = Options { target: "hpu".to_owned(), ..Options::default() };
+    let ported = port(&files, &RecipeSet::embedded(), &options);
+    assert_eq!(ported.style, Style::InPlace);
+    assert!(ported.files[1].text.contains("Module().to(\"hpu\")"), "{}", ported.files[1].text);
+    assert!(ported.files[0].text.contains("self.to('hpu')"), "{}", ported.files[0].text);
+}

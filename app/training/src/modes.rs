@@ -13,6 +13,7 @@ pub use members::free_value;
 pub use region::Region;
 
 use crate::classes::Classes;
+use crate::program_start::main_block;
 use crate::view::FileView;
 use python::names::dotted;
 use python::strings::plain_string;
@@ -244,6 +245,19 @@ impl Modes {
             .chain(index.children(chain).filter(|c| index.kind(*c) == k.elif_clause))
             .filter_map(|c| index.condition(c))
             .any(|t| self.tested(index, t).is_some_and(|m| m.contains(&self.target)))
+    }
+
+    /// Whether only a library has the modes: files that neither train nor start a program choose by strings, and no training step can
+    /// read the choice.
+    pub fn are_of_a_library(&self, views: &[&FileView<'_>], classes: &Classes) -> bool {
+        let is_library = |view: &FileView<'_>| view.steps.training.is_empty() && main_block(view).is_none();
+        let chooses = |view: &FileView<'_>| self.expressions.values().flatten().any(|u| u.path == view.path);
+        let reads = |view: &FileView<'_>| {
+            view.steps.training.iter().any(|step| self.expression_at(view, classes, *step).is_some())
+        };
+        self.kind == ModeKind::Strings
+            && views.iter().any(|view| !view.steps.training.is_empty())
+            && views.iter().all(|view| !reads(view) && (is_library(view) || !chooses(view)))
     }
 
     /// The mode expression that can be read at a node.

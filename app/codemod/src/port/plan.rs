@@ -28,6 +28,8 @@ pub(super) struct Plan<'a> {
     pub(super) branch: bool,
     /// The project has branches for the target already, and no more were requested: code without one is unchanged.
     pub(super) own_mode: bool,
+    /// Whether the compute modes of the original project are those of a library, and none of the program's.
+    pub(super) without_modes: Option<bool>,
     /// Whether a file of the original project names a device; known from the first round on.
     pub(super) names_device: Option<bool>,
     /// Code that none of the original project's programs reaches.
