@@ -81,6 +81,11 @@ class Mentions(ast.NodeVisitor):
         tests = [test for test in around if all(part is not node for part in ast.walk(test))]
         if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests):
             kind, text = "mention", f"under a CUDA test: {text}"
+        # The classes are in every PyTorch, so a type needs no CUDA.
+        elif kind != "import" and any(
+            below in (getattr(p, "annotation", None), getattr(p, "returns", None)) for p, below in zip(self.parents, self.parents[1:])
+        ):
+            kind, text = "mention", "in an annotation"
         self.found.append((kind, node.lineno, node.end_lineno, text))
 
     def qualified(self, node):

@@ -352,3 +352,13 @@ fn a_test_that_asks_and_does_nothing_goes() {
         "import torch\n\n\ndef clean(cards):\n    return cards\n",
     );
 }
+
+#[test]
+fn functions_that_call_one_another_in_a_circle_end() {
+    let text = "import torch.distributed as dist\n\n\nclass Group:\n    def join(self):\n        dist.init_process_group('gloo', rank=0)\n        \
+                self.split()\n\n    def split(self):\n        self.join()\n";
+    for target in ["hpu", "xpu", "ipu", "popdist", "rdu"] {
+        run(target, text);
+    }
+    check_told("popdist", text, 6, "poprun connects the instances");
+}

@@ -57,6 +57,34 @@ fn test_of(view: &FileView<'_>, id: Id) -> Option<Id> {
 /// Whether one of these names, or a name with it as a word, is in a test that decides whether the code runs, in this function or where
 /// all its callers are, or in the code itself.
 pub(super) fn is_decided_by(view: &FileView<'_>, id: Id, names: &[String]) -> bool {
+    if is_decided_here(view, id, names) {
+        return true;
+    }
+    // Functions may call one another in a circle, so each is followed once.
+    let (mut functions, mut next, mut is_decided) = (Vec::from_iter(view.function_of(id)), 0, false);
+    while let Some(&function) = functions.get(next) {
+        next += 1;
+        let mut is_called = false;
+        for call in view.callers(function).filter(|call| view.function_of(*call) != Some(function)) {
+            is_called = true;
+            if is_decided_here(view, call, names) {
+                is_decided = true;
+                continue;
+            }
+            let Some(caller) = view.function_of(call) else { return false };
+            if !functions.contains(&caller) {
+                functions.push(caller);
+            }
+        }
+        if !is_called {
+            return false;
+        }
+    }
+    is_decided
+}
+
+/// The same within the function.
+fn is_decided_here(view: &FileView<'_>, id: Id, names: &[String]) -> bool {
     let (index, k) = (&view.index, kinds());
     let is_one = |name: &str| names.iter().any(|n| n == name || name.split('_').any(|word| word == n));
     let mentions = |part: Id| index.mentions(part, is_one);
@@ -67,19 +95,13 @@ pub(super) fn is_decided_by(view: &FileView<'_>, id: Id, names: &[String]) -> bo
         tested(at) && ends.iter().any(|kind| !index.of_kind_in(*kind, at).is_empty())
     };
     let mut inside = index.ancestors(id).take_while(|a| index.kind(*a) != k.function_definition);
-    if mentions(id)
+    mentions(id)
         || inside.any(|at| {
             tested(at)
                 || index.parent(at).is_some_and(|b| {
                     [k.block, k.module].contains(&index.kind(b)) && index.parts(b).take_while(|s| *s < at).any(leaves)
                 })
         })
-    {
-        return true;
-    }
-    let Some(function) = view.function_of(id) else { return false };
-    let mut callers = view.callers(function).filter(|call| view.function_of(*call) != Some(function)).peekable();
-    callers.peek().is_some() && callers.all(|call| is_decided_by(view, call, names))
 }
 
 /// Whether the file has a training step or selects a device: then it needs the target's runtime.
