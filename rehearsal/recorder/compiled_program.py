@@ -6,6 +6,8 @@ come by (`torch.overrides.TorchFunctionMode`) and made again for each batch, so 
 own, while the Python around them runs once.
 """
 
+import functools
+
 import torch
 from torch.overrides import TorchFunctionMode
 
@@ -87,6 +89,26 @@ SETTERS = frozenset(("__setitem__", "__set__"))
 MOVES = frozenset("to type_as".split())
 
 
+INDEXING = ("__getitem__", "__setitem__")
+
+
+@functools.lru_cache(maxsize=None)
+def indexing_is_shown():
+    """Whether a mode sees an index; PyTorch 2.0 shows it all other calls. Where it does, the class of all tensors is left alone: with
+    an index of its own, even after it is deleted, `torch.tensor` no longer accepts a list of tensors without dimensions."""
+    seen = []
+
+    class Seen(TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            seen.append(getattr(function, "__name__", ""))
+            return function(*args, **(kwargs or {}))
+
+    tensor = torch.zeros(1)
+    with Seen():
+        tensor[0]  # noqa: B018
+    return "__getitem__" in seen
+
+
 class Recorder(TorchFunctionMode):
     """Within: every call of PyTorch on a tensor of the graph is written into the program."""
 
@@ -98,13 +120,12 @@ class Recorder(TorchFunctionMode):
         self.busy = False  # while PyTorch makes a call, what it calls in turn is not the program's
 
     def __enter__(self):
-        # PyTorch 2.0 shows a mode every call but these two.
-        for name in ("__getitem__", "__setitem__"):
+        for name in () if indexing_is_shown() else INDEXING:
             setattr(torch.Tensor, name, self._shown(name, getattr(torch._C._TensorBase, name)))
         return super().__enter__()
 
     def __exit__(self, *error):
-        for name in ("__getitem__", "__setitem__"):
+        for name in () if indexing_is_shown() else INDEXING:
             delattr(torch.Tensor, name)
         return super().__exit__(*error)
 
@@ -129,7 +150,7 @@ class Recorder(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         name = getattr(function, "__name__", str(function))
-        if name in ("__getitem__", "__setitem__"):
+        if name in INDEXING and not indexing_is_shown():
             return function(*args, **(kwargs or {}))  # through the method above
         return self.called(name, function, args, kwargs or {})
 

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 KIT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(KIT / folder) for folder in ("recorder", "ipu")]
 
+import compiled_program  # noqa: E402
 import contracts  # noqa: E402
 import poptorch  # noqa: E402
 
@@ -329,6 +330,12 @@ class Compiled(Numbers):
         model.compile(X[:8], Y[:8])
         self.assertTrue(torch.equal(state, torch.get_rng_state()))
         self.assertTrue(torch.equal(own.norm.running_mean, torch.zeros(16)))
+
+    @unittest.skipUnless(compiled_program.indexing_is_shown(), "PyTorch shows a mode no index")
+    def test_compiling_leaves_the_class_of_tensors_alone(self):
+        self.losses(Small(lambda s, x, y: F.cross_entropy(s.fc(x)[:, :3], y)), steps=1)
+        angle = torch.tensor(0.5)
+        self.assertEqual(torch.tensor([[torch.cos(angle), 0], [0, torch.cos(angle)]]).shape, (2, 2))
 
     def test_whole_numbers_are_constants(self):
         own = Net()
