@@ -350,6 +350,10 @@ class Printed(unittest.TestCase):
         self.check(log.format(356000, 25555), log.format(712000, 25632), 1, None)
         self.check("W1123 loss 0.5", "W1123 loss 0.7", 0, "W1123 loss 0.5")
 
+    def test_the_time_of_day_is_left_out(self):
+        for stamp in ("11-26 00:39:{0}.733 Epoch: 0, loss: 0.5", "2026-11-26 00:39:{0},733 loss 0.5", "[00:39:{0}.733] loss 0.5"):
+            self.check(stamp.format(12), stamp.replace("733", "016").format(41), 1, None)
+
 
 class Starts(unittest.TestCase):
     def check(self, target, arguments, expected, before=(), original=None, **told):
