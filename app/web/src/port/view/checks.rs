@@ -1,4 +1,4 @@
-//! What was checked of this port.
+//! The checks of this port.
 
 use super::ledger::BatchSummary;
 use crate::port::protocol::Checked;
@@ -9,9 +9,9 @@ use crate::shared::view::live;
 use codemod::{Certificate, FileHashes, Style};
 use leptos::prelude::*;
 
-/// More files than this are in the report alone: a page is not laid out with thousands of rows at once.
+/// Further files are only listed in the report: laying out thousands of rows at once blocks the page.
 const FILES: usize = 100;
-/// The same of programs with a batch summary: each has a table.
+/// The same for programs with a batch summary: each has a table.
 const PROGRAMS: usize = 20;
 
 /// The batch summary, and the checks below it.
@@ -94,7 +94,7 @@ fn List(certificate: Certificate) -> impl IntoView {
     }
 }
 
-/// What the port was made with, and hashes of what went in and came out.
+/// What the port was made with, and hashes of its input and output.
 #[component]
 fn Versions(certificate: Certificate) -> impl IntoView {
     let file = |(path, FileHashes { input, output }): (String, FileHashes)| {
@@ -129,7 +129,7 @@ fn Versions(certificate: Certificate) -> impl IntoView {
     }
 }
 
-/// Says that a list is longer than what is shown of it.
+/// Notes that a list is longer than shown.
 fn cut(shown: usize, all: usize, things: &str) -> Option<impl IntoView + use<>> {
     let text = format!("The first {shown} of {all} {things}; the report has all.");
     (all > shown).then(|| view! { <p class="fine">{text}</p> })
