@@ -134,7 +134,8 @@ pub fn breaks(line: &str, width: usize) -> Vec<usize> {
 /// The number of bytes in the first row of a text; `None` if all of it fits.
 fn row_of(text: &str, width: usize) -> Option<usize> {
     let is_blank = |c: char| c == ' ' || c == '\t';
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_\"'".contains(c) || !c.is_ascii();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '"' | '\'') || !c.is_ascii();
+    let is_sign = |c: char| matches!(c, ',' | '.' | ':' | ';' | '=' | '(' | '[' | '{' | '/' | '|' | '&' | '*');
     // The last word that starts after a blank, and the last that starts after a sign: byte and column.
     let (mut behind_blank, mut behind_sign) = (None, None);
     let (mut column, mut before, mut indentation) = (0, ' ', true);
@@ -142,7 +143,7 @@ fn row_of(text: &str, width: usize) -> Option<usize> {
         if !indentation && !is_blank(c) {
             if is_blank(before) {
                 behind_blank = Some((at, column));
-            } else if is_word(c) && ",.:;=([{/|&*".contains(before) {
+            } else if is_sign(before) && is_word(c) {
                 behind_sign = Some((at, column));
             }
         }

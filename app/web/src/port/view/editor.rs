@@ -86,8 +86,14 @@ pub(super) fn Editor() -> impl IntoView {
 /// The number of lines, and the width of the widest one in columns.
 fn sheet(state: &State) -> (usize, usize) {
     let Some(lines) = state.file().map(|file| &file.lines) else { return (1, 68) };
-    let long = (0..lines.len()).map(|i| lines.line(i)).filter(|line| line.len() > 60);
-    (lines.len().max(1), long.map(columns).max().unwrap_or(60) + 8)
+    let mut widest = 60;
+    for line in (0..lines.len()).map(|i| lines.line(i)) {
+        // Only tabs take more columns than bytes, so few lines have to be measured.
+        if line.len() > widest || line.contains('\t') {
+            widest = columns(line).max(widest);
+        }
+    }
+    (lines.len().max(1), widest + 8)
 }
 
 /// The only function that writes to the field: when another file is shown, or the same one was changed elsewhere.

@@ -12,9 +12,9 @@ use leptos::prelude::*;
 use web_sys::HtmlUListElement;
 
 /// In a list longer than this, only the visible lines have elements.
-const MANY: usize = 200;
+const MANY: usize = 60;
 /// The number of lines created above and below the visible ones.
-const SPARE: usize = 20;
+const SPARE: usize = 10;
 
 /// The tree; empty for a single file.
 #[component]
