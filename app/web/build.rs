@@ -1,10 +1,10 @@
-//! Names the sources that the page and its engine are made of. A browser may have the one of them out of an older version of
-//! the site, and by this name they know.
+//! Hashes the sources from which the page and its engine are built. A browser may have one of them from an older version
+//! of the site; they compare the hashes to detect this.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where what the two say to each other is defined, and what it depends on.
+/// The folders that define their messages, and those on which the messages depend.
 const SOURCES: [&str; 8] =
     ["codemod/src", "guide/src", "launch/src", "python/src", "tables/src", "training/src", "web/src", "../guides"];
 
@@ -16,7 +16,7 @@ fn main() {
         collect(&app, Path::new(folder), &mut files);
     }
     files.sort();
-    // FNV-1a: this is a name, and nobody is kept from finding another with the same.
+    // FNV-1a: collisions only have to be unlikely, not hard to find.
     let mut name = 0xcbf2_9ce4_8422_2325_u64;
     for file in files {
         let bytes = fs::read(app.join(&file)).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

@@ -86,7 +86,7 @@ inTab("open work is there after a reload, and in the next tab once the first is 
   await openPort(tab, site.address);
   await write(tab, trainer);
   const summary = await ported(tab);
-  await tab.said("#kept", "kept in this browser");
+  await tab.said("#kept", "saved in this browser");
   await tab.reload();
   assert.equal(await ported(tab), summary);
   assert.equal(await source(tab), trainer);
@@ -102,12 +102,12 @@ inTab("open work is there after a reload, and in the next tab once the first is 
 inTab("two tabs keep their work apart", async (tab, user) => {
   await openPort(tab, site.address);
   await write(tab, "first = 1\n");
-  await tab.said("#kept", "kept in this browser");
+  await tab.said("#kept", "saved in this browser");
   const second = await firefox.tab(user);
   await openPort(second, site.address);
   await second.until(() => document.querySelector("#source").value === "first = 1\n");
   await write(second, "second = 2\n");
-  await second.said("#kept", "This tab’s own work is kept");
+  await second.said("#kept", "This tab’s own work is saved");
   await tab.reload();
   await tab.until(() => document.querySelector("#source").value === "first = 1\n");
   await second.close();
@@ -140,8 +140,8 @@ test("where storage is refused the page says so, ports, and asks before it is cl
     await openPort(tab, site.address);
     await write(tab, trainer);
     assert.match(await ported(tab), /^\d+ changes/);
-    await tab.said("#unkept", "this browser does not let this site store anything");
-    await tab.said("#offline", "Not available offline: this browser does not let the site be kept");
+    await tab.said("#unkept", "this browser does not allow this site to store anything");
+    await tab.said("#offline", "Not available offline: this browser does not allow the site to be stored");
     assert.equal(await source(tab), trainer);
     // Firefox itself reports that a service worker is refused.
     assert.deepEqual(strict.errors.filter((error) => !error.includes("ServiceWorker")), []);

@@ -97,7 +97,7 @@ onSite("a port without an end is stopped after two minutes, and the next one run
   await tab.until(() => window.portolanKeep !== undefined);
   await write(tab, trainer);
   await tab.until(() => document.querySelector("#cancel") !== null);
-  await tab.said(".port-notice.bad", "The port was stopped after 2 minutes. Open less of the project, or use the command.");
+  await tab.said(".port-notice.bad", "The port was stopped after 2 minutes. Open fewer files, or use the command.");
   assert.equal(await source(tab), trainer);
   await tab.said(".state", "Your text is unchanged.");
   await tab.run(() => [...document.querySelectorAll(".state button")].find((button) => button.textContent === "Port now").click());
@@ -152,7 +152,7 @@ onSite("where the browser's space is used up the page says so, and keeps the wor
   });
   const text = `${trainer}# ${randomBytes(1 << 19).toString("hex")}\n`;
   await write(tab, text);
-  await tab.said("#unkept", "the space that this browser gives to sites is used up");
+  await tab.said("#unkept", "this browser’s storage space for sites is full");
   assert.match(await ported(tab), /^\d+ changes/);
   const asks = () => !dispatchEvent(new Event("beforeunload", { cancelable: true }));
   assert.equal(await tab.run(asks), true, "the browser asks before it closes the page");
@@ -172,7 +172,7 @@ test("where there is no room for the site the page says so, and the open work is
   try {
     const tab = await narrow.tab();
     await openPort(tab, site.address);
-    await tab.said("#offline", "Not available offline: the space that this browser gives to sites is used up.");
+    await tab.said("#offline", "Not available offline: this browser’s storage space for sites is full.");
     const text = `${trainer}# ${randomBytes(1 << 19).toString("hex")}\n`;
     await write(tab, text);
     await isKept(tab);

@@ -49,7 +49,7 @@ async function refused(page, file, words) {
   await notice.getByRole("button", { name: "Dismiss" }).click();
 }
 
-const less = /Open less of the project, or use the command\./;
+const less = /Open fewer files, or use the command\./;
 const packed = (text) => ({ data: deflateRawSync(Buffer.from(text)), method: 8, size: Buffer.byteLength(text) });
 
 onPage("a file, an archive, a notebook that is too large is refused unread, with what to do", async (page) => {
@@ -156,7 +156,7 @@ test("a port without an end is stopped after two minutes, and the next one runs"
   await page.clock.runFor(118_000);
   assert.equal(await page.locator(".port-notice").count(), 0);
   await page.clock.runFor(5000);
-  await page.locator(".port-notice.bad", { hasText: "The port was stopped after 2 minutes. Open less of the project, or use the command." }).waitFor();
+  await page.locator(".port-notice.bad", { hasText: "The port was stopped after 2 minutes. Open fewer files, or use the command." }).waitFor();
   assert.equal(await port.source(), trainer);
   await page.locator(".state", { hasText: "Your text is unchanged." }).getByRole("button", { name: "Port now" }).click();
   await page.clock.runFor(5000);

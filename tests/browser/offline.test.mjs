@@ -274,7 +274,7 @@ test("work that can't be kept is not given up for a newer version", { timeout: 1
     publish("guides/index.html", "<h1>Guides</h1>", "<h1>Newer guides</h1>");
     await page.evaluate(async () => void (await (await navigator.serviceWorker.getRegistration()).update()));
     await page.getByRole("button", { name: "Load it" }).click();
-    await page.locator("#update", { hasText: "does not let your open work be kept" }).waitFor();
+    await page.locator("#update", { hasText: "open work can’t be saved in this browser" }).waitFor();
     assert.deepEqual([await port.source(), await port.summary(), await page.evaluate(() => window.same)], [trainer, summary, true]);
     await context.close();
   }),

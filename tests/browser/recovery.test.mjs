@@ -162,7 +162,7 @@ onSite("two tabs keep their work apart, and that of a closed one can be had agai
   const second = await opened(context, address);
   await second.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 1\n");
   await second.fill("second = 2\n");
-  await second.page.locator("#kept", { hasText: "This tab’s own work is kept" }).waitFor();
+  await second.page.locator("#kept", { hasText: "This tab’s own work is saved" }).waitFor();
   await first.fill("first = 11\n");
   await first.keptAsItIs();
   for (const [port, text] of [[first, "first = 11\n"], [second, "second = 2\n"]]) {
@@ -174,7 +174,7 @@ onSite("two tabs keep their work apart, and that of a closed one can be had agai
 
   const third = await opened(context, address);
   await third.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 11\n");
-  const other = third.page.locator("#other-work", { hasText: "The work of another tab, which was closed, is kept too." });
+  const other = third.page.locator("#other-work", { hasText: "Work from another tab, now closed, is also saved." });
   const [fourth] = await Promise.all([context.waitForEvent("page"), other.getByRole("link", { name: "Open it in a new tab" }).click()]);
   await fourth.waitForFunction(() => document.querySelector("#source")?.value === "second = 2\n");
   await fourth.close();
@@ -195,7 +195,7 @@ onSite("where the browser's space is used up the page says so, and keeps the wor
   await client.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1000 });
   const text = `${trainer}${"more = 1\n".repeat(20_000)}`;
   await port.chooseFiles([{ name: "long.py", text }]);
-  const warning = port.page.locator("#unkept", { hasText: "the space that this browser gives to sites is used up" });
+  const warning = port.page.locator("#unkept", { hasText: "this browser’s storage space for sites is full" });
   await warning.waitFor();
   assert.match(await port.ported(), /^\d+ changes/);
   // Such a page is not closed by accident.
@@ -220,7 +220,7 @@ onSite("where there is no room for the site the page says so, and the open work 
   const origin = new URL(site.address).origin;
   await client.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 3 << 20 });
   await page.goto(`${site.address}port/`);
-  await page.locator("#offline", { hasText: "Not available offline: the space that this browser gives to sites is used up." }).waitFor();
+  await page.locator("#offline", { hasText: "Not available offline: this browser’s storage space for sites is full." }).waitFor();
   const port = new PortPage(page, context);
   const text = `${trainer}# ${randomBytes(1 << 17).toString("hex")}\n`;
   await port.chooseFiles([{ name: "long.py", text }]);
@@ -242,7 +242,7 @@ onSite("where the browser refuses to store anything the page says so, and works"
     await assert.rejects(port.page.evaluate(() => localStorage.length), "storage is refused");
     await port.fill(trainer);
     assert.match(await port.ported(), /^\d+ changes/);
-    await port.page.locator("#unkept", { hasText: "this browser does not let this site store anything" }).waitFor();
+    await port.page.locator("#unkept", { hasText: "this browser does not allow this site to store anything" }).waitFor();
     await port.page.locator("#offline", { hasText: "Not available offline" }).waitFor();
     await port.page.locator("#unkept").getByRole("button", { name: "Hide" }).click();
     assert.equal(await port.page.locator("#unkept").count(), 0);

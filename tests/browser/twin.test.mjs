@@ -122,11 +122,11 @@ onPort("a result stays through a reload, and is stale once the port is another",
   await page.tab("twin");
   assert.equal(await verdict(page).textContent(), "The port trained to the same losses");
   await page.choose("target", "xpu");
-  await page.page.waitForFunction(() => document.querySelector("#twin-verdict")?.textContent === "This run was of another port");
+  await page.page.waitForFunction(() => document.querySelector("#twin-verdict")?.textContent === "This run was of a different port");
   await page.choose("target", "hpu");
   await page.page.waitForFunction(() => document.querySelector("#twin-verdict")?.textContent === "The port trained to the same losses");
   await page.fill(trainer.replace("import", "# changed\nimport"));
-  await page.page.waitForFunction(() => document.querySelector("#twin-verdict")?.textContent === "This run was of another port");
+  await page.page.waitForFunction(() => document.querySelector("#twin-verdict")?.textContent === "This run was of a different port");
   await page.page.locator("#drop-twin").click();
   await verdict(page).waitFor({ state: "detached" });
 });
@@ -135,7 +135,7 @@ onPort("a run of a port that was changed by hand is not taken for this one", {},
   assert.equal(JSON.parse(changed).verdict, "differs");
   await drop(page, "twin.json", changed);
   await verdict(page).waitFor();
-  assert.equal(await verdict(page).textContent(), "This run was of another port");
+  assert.equal(await verdict(page).textContent(), "This run was of a different port");
   assert.match(await page.panel().textContent(), /Its files are not those of the port shown/);
 });
 

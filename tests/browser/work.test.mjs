@@ -34,7 +34,7 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   await first.tab("recipes");
   await first.recipes().first().locator("input").uncheck();
   const fewer = await first.summaryOtherThan(all);
-  await first.page.locator("#kept", { hasText: "kept in this browser" }).waitFor();
+  await first.page.locator("#kept", { hasText: "saved in this browser" }).waitFor();
   // The last change is only saved after a pause.
   await first.keptAsItIs();
   await first.page.close();
@@ -69,7 +69,7 @@ test("a link goes before kept work", { timeout: 90_000 }, async () => {
   const context = await browser.newContext();
   const first = await portPage(context);
   await first.fill("import torch\nx = torch.zeros(1).cuda()\n");
-  await first.page.locator("#kept", { hasText: "kept in this browser" }).waitFor();
+  await first.page.locator("#kept", { hasText: "saved in this browser" }).waitFor();
   await first.page.close();
   const guide = readFileSync(join(process.env.PORTOLAN_DIST ?? join(root, "dist"), "guides/hpu/index.html"), "utf8");
   const example = /port\/(#example=[^"]+)"/.exec(guide)[1];
@@ -168,7 +168,7 @@ test("several examples, an edit and a reload leave the former project where it i
   const port = await portPage(context, `${site.address}port/${examples()[0]}`);
   await port.ported();
   await port.page.evaluate((next) => void (location.hash = next), examples()[1]);
-  await port.page.locator(".port-notice", { hasText: "example is open" }).waitFor();
+  await port.page.locator(".port-notice", { hasText: "Opened the guide’s example." }).waitFor();
   await port.ported();
   const edited = `${await port.source()}# edited\n`;
   await port.fill(edited);

@@ -107,16 +107,16 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> (String, Vec<Entry>) 
     };
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>API lookup</h1>\n\
-         <p class=\"lead\">Every API name that a recipe covers, and what each target makes of it. Each cell links to the recipe, \
-         with the reason, the SDK versions and what remains for you. An empty cell means that no recipe for that target mentions \
-         the name: the code is unchanged, and remaining references to CUDA are reported.</p>\n</div>\n{}{}</div>\n",
+         <p class=\"lead\">Every API name that a recipe covers, and what happens to it on each target. Each cell links to the \
+         recipe, with the reason, the SDK versions and what remains to be done by hand. An empty cell means that no \
+         recipe for that target mentions the name: the code is unchanged, and remaining references to CUDA are reported.</p>\n</div>\n{}{}</div>\n",
         filter::form(&narrowed_by, rows.len()),
         table(&columns, &rows)
     );
     let page = shell(&Frame {
         path: "apis/",
         title: "API lookup",
-        description: "What each target makes of an API of PyTorch, TensorFlow or Lightning, side by side.",
+        description: "What happens to each PyTorch, TensorFlow or Lightning API on each target, side by side.",
         head: &filter::script("../"),
         main: &main,
         ..Frame::default()

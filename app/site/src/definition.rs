@@ -26,7 +26,7 @@ pub(crate) fn html(definitions: &[&Definition]) -> String {
             )
         }
         Defined::Block(text) => {
-            folded(&format!("Python that a port brings along: <code>{name}</code>"), &figure::code("python", text))
+            folded(&format!("Python code that a port adds: <code>{name}</code>"), &figure::code("python", text))
         }
         Defined::Conditions(named) => folded(&format!("The conditions <code>@{name}</code>"), &conditions(named)),
         Defined::Signature(_) => {
@@ -35,7 +35,7 @@ pub(crate) fn html(definitions: &[&Definition]) -> String {
                 _ => String::new(),
             };
             let lines: String = definitions.iter().map(line).collect();
-            folded("Arguments that may be given by place", &figure::code("python", &lines))
+            folded("Arguments that may be positional", &figure::code("python", &lines))
         }
     }
 }

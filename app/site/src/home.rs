@@ -47,9 +47,9 @@ pub(crate) fn write(guides: &[Guide], recipes: &RecipeSet, one_file: bool) -> St
     })
 }
 
-const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 id=\"how\">How it goes</h2>\n\
+const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 id=\"how\">How it works</h2>\n\
     <ol class=\"steps\">\n\
-    <li><h3>Give it the code</h3><p>Paste a script, or drop files, a folder or a zip. Your code stays in your browser: \
+    <li><h3>Add your code</h3><p>Paste a script, or drop files, a folder or a zip. Your code stays in your browser: \
     the engine runs there.</p></li>\n\
     <li><h3>Read the changes</h3><p>The new code appears beside the old. Each change names its recipe; accept or reject \
     it.</p></li>\n\
@@ -63,9 +63,9 @@ const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 
 
 fn takeaway() -> String {
     format!(
-        "<section class=\"wrap band\" aria-labelledby=\"offline-use\">\n<h2 id=\"offline-use\">Where there is no network</h2>\n\
+        "<section class=\"wrap band\" aria-labelledby=\"offline-use\">\n<h2 id=\"offline-use\">Without a network</h2>\n\
          <p>After one visit the site works offline. For a login node, download it as <a href=\"{ONE_FILE}\" download>a single \
-         file</a> with the guides, search, porting and launch scripts. Only Check a port is missing from it; that is on the site and in the command.</p>\n</section>\n"
+         file</a> with the guides, search, porting and launch scripts. Only Check a port is missing from it; for that, use the site or the command.</p>\n</section>\n"
     )
 }
 

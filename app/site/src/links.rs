@@ -42,18 +42,18 @@ impl<'a> Map<'a> {
         }
         if ["https://", "http://", "mailto:"].iter().any(|scheme| to.starts_with(scheme)) {
             return match link.is_image {
-                true => Err("an image lies under public/; none is loaded from another site".to_string()),
+                true => Err("images must be under public/; none are loaded from other sites".to_string()),
                 false => Ok(to.to_string()),
             };
         }
         if let Some(asset) = to.strip_prefix("../public/") {
             return match self.assets.contains(asset) {
                 true => Ok(format!("../../{asset}")),
-                false => Err(format!("there is no file public/{asset}: put it there, or mend the path")),
+                false => Err(format!("there is no file public/{asset}: add it, or correct the path")),
             };
         }
         if link.is_image {
-            return Err(format!("an image lies under ../public/, not at `{to}`"));
+            return Err(format!("images must be under ../public/, not at `{to}`"));
         }
         if PLACES.contains(&to) {
             return Ok(format!("../..{to}"));
@@ -62,7 +62,7 @@ impl<'a> Map<'a> {
         let name = match page.strip_prefix("./").unwrap_or(page) {
             "" => from,
             file => file.strip_suffix(".md").ok_or_else(|| {
-                format!("`{to}` leads nowhere: link to another guide (name.md#anchor), #anchor, or https://…")
+                format!("`{to}` is not a valid target: link to another guide (name.md#anchor), #anchor, or https://…")
             })?,
         };
         let anchors = self.guides.get(name).ok_or_else(|| format!("there is no guide {name}.md{}", self.all()))?;
@@ -130,10 +130,10 @@ mod tests {
         check("#move-a-model", Err("hpu.md has no section #move-a-model; is #move-the-model meant?"));
         check("ipu.md#b", Err("ipu.md has no section #b; a heading gets that anchor by ## Title {#b}"));
         check("rdu.md", Err("there is no guide rdu.md; there are hpu.md, ipu.md"));
-        check("../public/c.svg", Err("there is no file public/c.svg: put it there, or mend the path"));
+        check("../public/c.svg", Err("there is no file public/c.svg: add it, or correct the path"));
         check(
             "trainer.py",
-            Err("`trainer.py` leads nowhere: link to another guide (name.md#anchor), #anchor, or https://…"),
+            Err("`trainer.py` is not a valid target: link to another guide (name.md#anchor), #anchor, or https://…"),
         );
     }
 
@@ -142,7 +142,10 @@ mod tests {
         let image = |to: &str, text: &str| Link { to: to.to_string(), text: text.to_string(), is_image: true, line: 1 };
         check_link(image("../public/a/b.svg", "a"), Ok("../../a/b.svg"));
         check_link(image("../public/a/b.svg", " "), Err("say what the image shows: ![…](../public/a/b.svg)"));
-        check_link(image("https://x/y.png", "a"), Err("an image lies under public/; none is loaded from another site"));
-        check_link(image("b.svg", "a"), Err("an image lies under ../public/, not at `b.svg`"));
+        check_link(
+            image("https://x/y.png", "a"),
+            Err("images must be under public/; none are loaded from other sites"),
+        );
+        check_link(image("b.svg", "a"), Err("images must be under ../public/, not at `b.svg`"));
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
     };
     let main = format!(
         "<div class=\"wrap band\">\n<div class=\"prose\">\n<h1>Recipes</h1>\n<p class=\"lead\">All {count} recipes, by guide. To \
-         compare what each target makes of an API, see <a href=\"../apis/\">API lookup</a>.</p>\n\
+         compare what happens to an API on each target, see <a href=\"../apis/\">API lookup</a>.</p>\n\
          {}{lists}</div>\n</div>\n",
         filter::form(&narrowed_by, count)
     );

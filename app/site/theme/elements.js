@@ -13,7 +13,7 @@ function button(text, act) {
   return made;
 }
 
-/** Shows news over the page, below those that are there. */
+/** Shows a notice over the page, below existing ones. */
 function announce(attributes, ...children) {
   const news = element("div", { class: "update", ...attributes }, ...children);
   const shelf = document.querySelector(".updates") ?? document.body.appendChild(element("div", { class: "updates" }));

@@ -2,14 +2,14 @@
 
 const parts = (text) => text.split(/[^a-z0-9]+/).filter(Boolean);
 
-/** Whether parts of a text begin with those of a word, but for slips: one from four letters on, two from eight on. */
+/** Whether parts of a text begin with those of a word, allowing for typos: one from four letters on, two from eight on. */
 function holdsNearly(text, word) {
   const slips = ({ length }) => (length < 4 ? 0 : length < 8 ? 1 : 2);
   const all = parts(word);
   return all.length > 0 && all.every((wanted) => parts(text).some((part) => slipsToBegin(part, wanted) <= slips(wanted)));
 }
 
-/** How many letters of `word` have to be changed, left out or put in until `part` begins with it. */
+/** How many letters of `word` have to be changed, removed or inserted until `part` begins with it. */
 function slipsToBegin(part, word) {
   let row = Array.from({ length: part.length + 1 }, (_, at) => at);
   for (let i = 1; i <= word.length; i++) {

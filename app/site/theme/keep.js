@@ -9,7 +9,7 @@ const open = () =>
     request.onupgradeneeded = () => request.result.createObjectStore("work");
     request.onsuccess = () => {
       const database = request.result;
-      // Somebody deletes the site's data, or is about to.
+      // The site's data is being deleted.
       database.onclose = () => (opened = undefined);
       database.onversionchange = () => {
         database.close();
@@ -50,7 +50,7 @@ const store = async (mode, act) => {
 let place = 0;
 const named = (name, at = place) => (at === 0 ? name : `${name} ${at}`);
 const lockOf = (at) => `portolan-work-${at}`;
-/** Takes a place until the tab is closed, and waits for it so many milliseconds; says whether no other tab has it. */
+/** Locks a slot until the tab is closed, waiting for it up to this many milliseconds; returns whether no other tab has it. */
 const occupy = (at, patience) =>
   new Promise((tell) => {
     const held = () => {
@@ -62,7 +62,7 @@ const occupy = (at, patience) =>
     // A browser that forbids storage forbids this too, and no tab has saved work.
     navigator.locks.request(lockOf(at), { signal }, held).catch(() => tell(!signal.aborted));
   });
-/** The first place that is free. A page that is loaded anew waits for its former self to let go of its own. */
+/** The first free slot. A reloaded page waits until its previous instance has released its slot. */
 async function findPlace() {
   if (!navigator.locks) return;
   let own;
@@ -80,7 +80,7 @@ async function findPlace() {
   }
 }
 const same = (one, other) => one.length === other?.length && one.every((byte, at) => byte === other[at]);
-/** Places of closed tabs whose work is another than this. */
+/** Slots of closed tabs with different work. */
 async function others(bytes) {
   if (!navigator.locks) return [];
   const keys = await store("readonly", (work) => work.getAllKeys());
@@ -116,7 +116,7 @@ const rest = () => {
   clearTimeout(timer);
   since = undefined;
 };
-/** Keeps the work as it is now, unless the reader cleared it; says whether nothing stood in the way. What is asked for first is written first. */
+/** Saves the current work unless the reader cleared it; returns whether that succeeded. Requests are processed in order. */
 async function save() {
   rest();
   const bytes = window.portolanWork?.bytes();
@@ -142,17 +142,17 @@ async function save() {
     say("");
     return true;
   }
-  const apart = place === 0 ? "Your open work is kept in this browser. " : "This tab’s own work is kept in this browser. ";
+  const apart = place === 0 ? "Your open work is saved in this browser. " : "This tab’s own work is saved in this browser. ";
   say(apart, button("Clear it", clearKept));
   return true;
 }
-/** Shows news over the page. */
+/** Shows a notice over the page. */
 function show(id, role, text, ...controls) {
   return announce({ id, role }, element("p", {}, text), ...controls);
 }
 let bar;
 const ask = (event) => event.preventDefault();
-/** Says that the work would be lost with the page, and has the browser ask before it is closed; or takes that back. */
+/** Warns that the work would be lost with the page, and lets the browser ask before it is closed; or ends this. */
 function warn(isLost, why) {
   if (isLost === (bar !== undefined)) return;
   if (!isLost) {
@@ -163,7 +163,7 @@ function warn(isLost, why) {
   addEventListener("beforeunload", ask);
   saved = 0;
   say("");
-  const reason = why === "QuotaExceededError" ? "the space that this browser gives to sites is used up" : "this browser does not let this site store anything";
+  const reason = why === "QuotaExceededError" ? "this browser’s storage space for sites is full" : "this browser does not allow this site to store anything";
   const text = `Your open work is not kept: ${reason}. Download it, or copy its link, before you close this page.`;
   bar = show("unkept", "alert", text, button("Try again", save), button("Hide", () => bar.remove()));
 }
@@ -176,20 +176,20 @@ async function clearKept() {
       return work.delete(named("open"));
     });
   } catch {
-    return say("This browser did not let the kept work be cleared: clear the site's data in its settings.");
+    return say("This browser did not allow the saved work to be deleted: clear the site's data in its settings.");
   }
   saved = 0;
   window.portolanWork?.forget();
   say("Saved work deleted.");
 }
-/** Saves in a moment of quiet, but does not wait for one for long. */
+/** Saves when the page is idle, but does not wait long for that. */
 const soon = () => {
   since ??= Date.now();
   clearTimeout(timer);
   timer = setTimeout(save, Math.max(0, Math.min(800, since + 5000 - Date.now())));
 };
 
-/** Files of another app go the way of files that are chosen. */
+/** Files from another app are handled like files that the user chooses. */
 function take(files) {
   const field = document.getElementById("open-files");
   if (!field || files.length === 0) return;
@@ -243,7 +243,7 @@ async function start() {
   if (left.length > 0) offer(left);
 }
 
-/** Tabs that were closed had other work. */
+/** Closed tabs had other work. */
 function offer(left) {
   const forget = () =>
     store("readwrite", (work) => {
@@ -256,7 +256,7 @@ function offer(left) {
   };
   const open = element("a", { class: "button quiet small", href: location.pathname, target: "_blank" }, "Open it in a new tab");
   open.addEventListener("click", away());
-  const text = "The work of another tab, which was closed, is kept too.";
+  const text = "Work from another tab, now closed, is also saved.";
   const news = show("other-work", "status", text, open, button("Delete it", away(forget)), button("Later", away()));
 }
 addEventListener("TrunkApplicationStarted", () => start(), { once: true });

@@ -4,7 +4,7 @@ const root = new URL(".", import.meta.url);
 
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
-/** Asks the worker and waits for its answer. */
+/** Sends the worker a request and waits for its answer. */
 function ask(worker, message) {
   return new Promise((answer) => {
     const { port1, port2 } = new MessageChannel();
@@ -13,7 +13,7 @@ function ask(worker, message) {
   });
 }
 
-/** A newer site is there. It waits until the reader wants it: work may be open. */
+/** A newer site is available. It is activated on request only, because there may be open work. */
 function offer(worker) {
   if (document.getElementById("update")) return;
   const news = element("p", {}, "A newer version of this site is available. Loading it reloads this page");
@@ -22,7 +22,7 @@ function offer(worker) {
   const now = button("Load it", async () => {
     if ((await window.portolanKeep?.()) === false) {
       now.remove();
-      news.textContent = "This browser does not let your open work be kept. Download it first; then close this page and open it again to load the newer version.";
+      news.textContent = "Your open work can’t be saved in this browser. Download it first; then close this page and open it again to load the newer version.";
       return;
     }
     navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
@@ -39,7 +39,7 @@ function say(text, ...controls) {
   line.replaceChildren(text, ...controls.flatMap((control) => [" ", control]));
 }
 
-/** What is kept, and what can be. */
+/** What is cached, and what can be. */
 async function tell(worker) {
   say("Available offline.");
   const { missing } = await ask(worker, "what is missing");
@@ -60,7 +60,7 @@ function found({ target: registration }) {
   });
 }
 
-/** The worker that has kept the site; nothing when a file could not be had. */
+/** The worker that has cached the site, unless a file could not be fetched. */
 async function installed() {
   const registration = await navigator.serviceWorker.register(new URL("sw.js", root), { scope: root.pathname });
   if (registration.waiting && navigator.serviceWorker.controller) offer(registration.waiting);
@@ -76,7 +76,7 @@ async function installed() {
   });
 }
 
-/** Milliseconds before the site is tried again to be kept: what is wrong for longer is left to the reader and the network. */
+/** Milliseconds before another attempt to cache the site; after the last one, the reader can try again. */
 const pauses = [5_000, 20_000, 60_000];
 
 async function keep() {
@@ -91,7 +91,7 @@ async function keep() {
     if (said !== why) say(`Not available offline: ${why}.`, retry);
     said = why;
   };
-  const noRoom = "the space that this browser gives to sites is used up";
+  const noRoom = "this browser’s storage space for sites is full";
   let isFull;
   // The worker reports this, before or after the browser reports the failure.
   navigator.serviceWorker.addEventListener("message", ({ data }) => {
@@ -104,7 +104,7 @@ async function keep() {
     let refused;
     const worker = await installed().catch(({ name }) => void (refused = ["SecurityError", "NotSupportedError"].includes(name)));
     if (worker) return tell(worker);
-    if (refused) return say("Not available offline: this browser does not let the site be kept.");
+    if (refused) return say("Not available offline: this browser does not allow the site to be stored.");
     retry.disabled = false;
     fail(isFull ? noRoom : "some files could not be downloaded");
     await new Promise((go) => {

@@ -1,5 +1,5 @@
-// The search, loaded when somebody searches for the first time. It looks through search.json with MiniSearch, here in the
-// page; nothing that is typed leaves it.
+// The search, loaded when it is first used. It searches search.json with MiniSearch in the page; queries are not sent
+// anywhere.
 import MiniSearch from "./minisearch-7.2.0.js";
 
 const root = new URL(".", import.meta.url);
@@ -24,19 +24,19 @@ function indexed(text) {
   return terms;
 }
 
-/** Words that stand in every text and say nothing of what it is about. */
+/** Words that are in every text and say nothing about its subject. */
 const common = new Set(
   "a all an and any are as at be been but by can could did do does for from had has have if in into is it its may no not of on or so than that the their them then there these they this to was were what when which while will with would you your".split(" "),
 );
 
-/** What is typed stays in one piece where it has dots. Common words count only where there are no others. */
+/** Words with dots are not split. Common words only count if there are no others. */
 function asked(text) {
   const words = text.match(/[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*/gu) ?? [];
   const others = words.filter((word) => !common.has(word.toLowerCase()));
   return others.length ? others : words;
 }
 
-/** Where the whole site is one file, it has the list in it, and its places are its own. */
+/** If the whole site is one file, the list is in it, and its addresses are its own. */
 const one = window.portolanOneFile;
 const addressOf = (to) => one?.place(to) ?? new URL(to, root);
 
@@ -65,39 +65,39 @@ async function load() {
   return { index, entries };
 }
 
-/** More words than this are no question but a message that was pasted. */
+/** More words than this are not a query but a pasted message. */
 const manyWords = 4;
 
-/** The words of a message that was pasted by which a place is known: no numbers, no letters alone, no names of files. */
+/** The distinctive words of a pasted message: no numbers, single letters or file names. */
 const telling = (query) => new Set(asked(query).map((word) => word.toLowerCase()).filter((word) => !/^(?:\d+|.|.*\.py)$/.test(word)));
 
-/** Whether a place is about a message: it has most of the words, or a name that stands in it. */
+/** Whether an entry is about a message: it has most of its words, or a name in it. */
 function isAbout({ queryTerms }, words) {
   const met = [...new Set(queryTerms)].filter((term) => words.has(term));
   return 2 * met.length > words.size || met.some((term) => term.includes("."));
 }
 
-/** What Python says of a module that is not installed: its name is all that tells one such message from another. */
+/** Python's message about a module that is not installed: these messages differ only in the name. */
 const missing = /No module named ['"‘“]?([\p{L}\p{N}_]+)/u;
 
-/** Places about a module. */
+/** Entries about a module. */
 function importers({ index, entries }, module) {
   const line = new RegExp(`^\\s*(?:import|from) ${module}\\b`, "mu");
   const hits = index.search(module, { prefix: false, fuzzy: false }).filter((hit) => entries[hit.id].group !== "API names");
-  // A place that explains the message comes before those whose code imports the module, and these before the others.
+  // First the entries that explain the message, then those whose code imports the module, then the others.
   const rank = ({ id }) => (missing.exec(entries[id].text)?.[1] === module ? 0 : line.test(entries[id].text) ? 1 : 2);
   return [0, 1, 2].flatMap((of) => hits.filter((hit) => rank(hit) === of)).slice(0, 6);
 }
 
 /**
- * Results by group, each group's best first. Where not all words are found together, the places that have most of them, each
- * word weighed by how rare it is. Of a message that was pasted, words count as they are, and only the nearest places are shown.
+ * Results by group, each group's best first. If no entry has all words, those with most of them, where rare words have more
+ * weight. In a pasted message, words must match exactly, and only the closest entries are shown.
  */
 function find({ index, entries }, query) {
   const module = missing.exec(query)?.[1];
   if (module) return grouped(entries, importers({ index, entries }, module));
   let found = index.search(query);
-  // Who knows a name in full wants what is written of its last part, too.
+  // A query for a full name also finds entries about its last part.
   const last = /^\s*[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*\.([\p{L}\p{N}_]+)(?:\(\))?\s*$/u.exec(query)?.[1];
   if (last) {
     const known = new Set(found.map((hit) => hit.id));
@@ -124,13 +124,13 @@ function grouped(entries, found) {
     .filter((group) => group.count > 0);
 }
 
-/** Where one of the terms stands in a text; longer terms first, so that `amp.autocast` is marked as a whole. */
+/** Matches any of the terms in a text; longer terms first, so that `amp.autocast` is marked as a whole. */
 function pattern(terms) {
   const escaped = [...terms].sort((a, b) => b.length - a.length).map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(escaped.join("|"), "giu");
 }
 
-/** Whether a place between two letters is inside of a word; `GradScaler` is two. */
+/** Whether a position between two letters is inside a word; `GradScaler` is two words. */
 const joins = (before, after, next) =>
   /\p{L}/u.test(before) && /\p{L}/u.test(after) && !(/\p{Lu}/u.test(after) && (/\p{Ll}/u.test(before) || /\p{Ll}/u.test(next)));
 
@@ -143,7 +143,7 @@ function hitsIn(text, terms) {
   });
 }
 
-/** The line of the text that holds most of the terms, cut to what is read at a glance. */
+/** The line of the text with most of the terms, shortened so that it can be read at a glance. */
 function passage(text, terms) {
   const lines = text.split("\n");
   const hits = (line) => new Set(hitsIn(line, terms).map(([hit]) => hit.toLowerCase())).size;
@@ -167,7 +167,7 @@ function marked(text, terms) {
   return place;
 }
 
-/** A text whose long names break between their parts: `torch` `.cuda` `.is_` `available`. */
+/** A text whose long names can wrap between their parts: `torch` `.cuda` `.is_` `available`. */
 const breakable = (text) => text.split(/(?<=.)(?=\.[\p{L}_])|(?<=_)(?=[\p{L}\p{N}])/u).flatMap((part, at) => (at ? [element("wbr", {}), part] : [part]));
 
 function element(tag, attributes, ...children) {
@@ -209,7 +209,7 @@ class Search {
       try {
         localStorage.setItem(slashKey, this.slash.checked ? "on" : "off");
       } catch {
-        // Storage may be forbidden; then the key stays as it is.
+        // Storage may be forbidden; then the shortcut stays the same.
       }
     });
     const close = element("button", { type: "button", class: "button quiet small" }, "Close");
@@ -304,7 +304,7 @@ function slashWanted() {
 
 let search;
 
-/** The search's style, which nobody waits for who does not search. */
+/** The search's style, loaded only when the search is used. */
 function styled() {
   const { searchStyle } = document.querySelector("script[data-search-style]")?.dataset ?? {};
   if (one || !searchStyle) return undefined;
@@ -315,7 +315,7 @@ function styled() {
   });
 }
 
-/** Opens the search; the first call makes it. */
+/** Opens the search; the first call creates it. */
 export async function open() {
   if (!search) {
     await styled();

@@ -7,10 +7,10 @@ const cacheName = "portolan-site";
 const sharedName = "portolan-shared";
 const scope = new URL(registration.scope);
 
-/** A file is kept under its name and revision: an unchanged one outlives an update, and two versions can lie side by side. */
+/** A file is cached under its name and revision: an unchanged one stays after an update, and two versions can coexist. */
 const key = (path) => new URL(`${path}?revision=${files.get(path).revision}`, scope).href;
 
-/** The file that an address means; nothing when the site has none there. */
+/** The file at an address, if the site has one there. */
 function pathOf(url) {
   if (url.origin !== scope.origin || !url.pathname.startsWith(scope.pathname)) return undefined;
   let path = decodeURIComponent(url.pathname.slice(scope.pathname.length));
@@ -19,17 +19,17 @@ function pathOf(url) {
   return files.has(path) ? path : undefined;
 }
 
-/** A site has hundreds of files, and one that fails by chance must not cost all of them: milliseconds before another try. */
+/** A site has hundreds of files, and a chance failure of one must not lose all of them: milliseconds before the next attempt. */
 const pauses = [500, 1500, 4000];
 
-/** Whether an answer is the file that this version of the site has, and not one that was published since. */
+/** Whether a response is this version's file, and not one that was published later. */
 async function isOurs(path, response) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await response.arrayBuffer()));
   const revision = [...digest.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0"));
   return revision.join("") === files.get(path).revision;
 }
 
-/** Keeps a file; says whether it was not kept before. */
+/** Caches a file; returns whether it was not cached before. */
 async function keep(cache, path) {
   if (await cache.match(key(path))) return false;
   for (const pause of [...pauses, undefined]) {
@@ -49,10 +49,10 @@ async function keep(cache, path) {
   }
 }
 
-/** The server's answer, which another try would not change. */
+/** A response of the server that would not change on another attempt. */
 class Refused extends Error {}
 
-/** The browser has no more room for this site. Firefox names that otherwise. */
+/** The browser has no space left for this site. Firefox uses another name for this error. */
 const isFull = (error) => /quota|no_device_space/i.test(error?.name);
 
 /** All of the paths, a few at a time. */
@@ -126,7 +126,7 @@ addEventListener("fetch", (event) => {
   else if (event.request.mode === "navigate" && url.href.startsWith(scope.href)) event.respondWith(notFound(event.request));
 });
 
-/** What is kept of a file; nothing where the browser has lost its cache, or does not lend it. */
+/** The cached copy of a file, if the browser still has it and allows access. */
 const kept = async (path) => (await caches.open(cacheName)).match(key(path));
 
 async function serve(path, request) {
@@ -146,7 +146,7 @@ async function serve(path, request) {
   return withHeaders(path, response);
 }
 
-/** Threads share memory only on isolated pages, and only headers isolate them; a static host sends none. */
+/** Threads can share memory only on isolated pages, and isolation requires headers, which a static host does not send. */
 function withHeaders(path, response) {
   const page = isolated.some((folder) => path.startsWith(folder)) && path.endsWith(".html");
   if (!page && !(isolated.length > 0 && /\.(js|wasm)$/.test(path))) return response;
@@ -157,7 +157,7 @@ function withHeaders(path, response) {
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 }
 
-/** What this version of the site has no file for. A newer version may; else the site says so itself, on any host. */
+/** The response if this version of the site has no such file. A newer version may have it; otherwise the site's own page says so. */
 async function notFound(request) {
   const response = await fetch(request).catch(() => undefined);
   if (response !== undefined && response.status !== 404) return response;
@@ -171,7 +171,7 @@ async function notFound(request) {
   return response ?? Response.error();
 }
 
-/** Files shared from another app wait in a cache until the page that ports takes them. */
+/** Files shared from another app are stored in a cache until the Port page reads them. */
 async function takeShared(request) {
   const form = await request.formData();
   await caches.delete(sharedName);

@@ -6,7 +6,7 @@
     try {
       return localStorage.getItem(key);
     } catch {
-      return null; // Storage may be forbidden; then the address alone says it.
+      return null; // Storage may be forbidden; then only the address has it.
     }
   };
   const groups = [...document.querySelectorAll("[data-tabs]:not([data-ready])")].map((group, number) => {

@@ -1,6 +1,6 @@
-// `cargo xtask bench typing`: from a key to the picture that shows it, in files of 1,000 and 10,000 lines, and how long a
-// project of 1,000 files keeps the page from answering. In a real Chromium, by the browser's own clocks: Event Timing for
-// keys, Long Tasks for the project.
+// `cargo xtask bench typing`: the time from a key press to the frame that shows it, in files of 1,000 and 10,000 lines, and
+// how long a project of 1,000 files blocks the page. In a real Chromium, by the browser's own clocks: Event Timing for keys,
+// Long Tasks for the project.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,23 +8,23 @@ import { join } from "node:path";
 import { PortPage, launch } from "../../../tests/browser/port_page.mjs";
 import { root, serve } from "../../../tests/browser/site.mjs";
 
-/** Lines, and milliseconds from a key to its picture that the median key may take. */
+/** Numbers of lines, and the limit for the median time from a key press to its frame, in milliseconds. */
 const FILES = [
   [1_000, 16],
   [10_000, 50],
 ];
-/** Keys that are measured in each file. */
+/** The number of key presses measured in each file. */
 const KEYS = 150;
-/** What a person types; every few words a pause, in which a port goes off and comes back. */
+/** The text that is typed; there is a pause every few words, in which the page ports. */
 const TYPED = "loss = criterion(net(x.cuda()), y)  # ";
 const LONGEST_TASK = 50;
 const PROJECT = 1_000;
-/** Milliseconds for a port of all that on a slow machine. */
+/** Milliseconds for porting all of it on a slow machine. */
 const PATIENCE = 180_000;
 
 const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
 
-/** A script of so many lines: the trainer's, again and again, its names numbered so that nothing is said twice. */
+/** A script of this many lines: the trainer's, repeated, with numbered names so that nothing is defined twice. */
 function script(lines) {
   const text = [];
   for (let copy = 0; text.length < lines; copy++) {
@@ -37,7 +37,7 @@ const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
 const share = (numbers, part) => sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * part))];
 const ms = (number) => `${number.toFixed(1)} ms`.padStart(9);
 
-/** In the page: notes every key with what the browser measured of it, and with the time at which a frame was made of it. */
+/** In the page: records the browser's measurement of every key press, and the time at which its frame was produced. */
 function watch() {
   window.keys = [];
   window.frames = [];
@@ -50,13 +50,13 @@ function watch() {
     "keydown",
     (event) => {
       const channel = new MessageChannel();
-      // A message that is sent while a frame is made arrives when it is made.
+      // A message that is sent while a frame is being produced arrives once it is.
       channel.port1.onmessage = () => window.frames.push(performance.now() - event.timeStamp);
       requestAnimationFrame(() => channel.port2.postMessage(null));
     },
     true,
   );
-  // Before the page hears of files, the browser makes objects of them, in the same task.
+  // The browser creates objects for the files in the same task, before the page gets the event.
   window.chosen = 0;
   addEventListener("change", (event) => (window.chosen = event.timeStamp), true);
   window.tasks = [];
@@ -67,7 +67,7 @@ function watch() {
   new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map(ofPage))).observe({ type: "longtask" });
 }
 
-/** Seconds that the page's own thread computed, by what: on a busy machine the clock says more about the others. */
+/** Processor time of the page's main thread in seconds, by category: on a busy machine, elapsed time depends on other programs. */
 async function cpu(page) {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
@@ -77,9 +77,9 @@ async function cpu(page) {
   };
 }
 
-/** Types into the middle of a file as a person does, and gives what each key took. */
+/** Types into the middle of a file as a person does, and returns the time of each key press. */
 async function typing(browser, address, lines) {
-  // So wide that source and port have room beside each other.
+  // Wide enough for source and port side by side.
   const port = await PortPage.open(browser, address, { width: 1600, height: 900 });
   const { page } = port;
   page.setDefaultTimeout(PATIENCE);
@@ -97,25 +97,25 @@ async function typing(browser, address, lines) {
   await page.keyboard.press("Enter");
   for (let key = 0; key < KEYS; key++) {
     await page.keyboard.press(TYPED[key % TYPED.length] === " " ? "Space" : TYPED[key % TYPED.length]);
-    // No rhythm that frames might keep to; behind every twelfth key a rest in which the port is made anew.
+    // Irregular, so that keys do not coincide with frames; after every twelfth key, a pause in which the page ports.
     await page.waitForTimeout(key % 12 === 11 ? 1200 : 60 + ((key * 37) % 50));
   }
   const after = await busy();
   await port.settled();
   const measured = await page.evaluate(() => ({ keys: window.keys, frames: window.frames, tasks: window.tasks }));
   await port.close();
-  // A key that took less than the browser notes, 16 ms, is not in the list.
+  // A key press that took less than 16 ms is not in the browser's list.
   const each = Object.fromEntries(Object.entries(after).map(([name, seconds]) => [name, (1000 * (seconds - before[name])) / (KEYS + 1)]));
   return { ...measured, each, keys: [...measured.keys, ...Array(Math.max(0, KEYS + 1 - measured.keys.length)).fill(8)] };
 }
 
-/** Opens a project, walks through it, and gives the tasks that kept the page busy for 50 ms or longer. */
+/** Opens a project and several of its views, and returns the tasks that blocked the page for 50 ms or longer. */
 async function project(browser, address) {
   const port = await PortPage.open(browser, address);
   const { page } = port;
   page.setDefaultTimeout(PATIENCE);
   await page.evaluate(watch);
-  // Files of a disk: the driver would read others in the page itself.
+  // Files on disk, because the driver would read others in the page itself.
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
   for (let number = 0; number < PROJECT; number++) {
     const place = join(folder, "project", `package_${number % 20}`);

@@ -1,18 +1,18 @@
-//! The page that checks a port: the network of CosmicTagger computed on this machine, and another run's outputs compared
-//! with it.
+//! The page that checks a port: CosmicTagger's network runs on this machine, and another run's outputs are compared
+//! with the results.
 //!
-//! Two programs are built from it. **`check`** owns what the user sees; **`desk`** runs in a Web Worker, reads files and
-//! keeps the last run. It is loaded when Run is pressed, and ended when the run is cancelled. They talk in
-//! [`protocol`] messages: a small head, and files and numbers beside it that change hands without a copy.
+//! Two programs are built from it. **`check`** contains what the user sees; **`desk`** runs in a Web Worker, reads
+//! files and keeps the last run. It is loaded when the user presses Run, and terminated when the run is cancelled. They
+//! exchange [`protocol`] messages: a small head, accompanied by files and numbers that are transferred without a copy.
 //!
-//! Neither holds a kernel. The network is computed by a module of the crate `forward`, which `start_forward.js` chooses by
-//! what the browser knows, and which lies in the desk's worker with a memory of its own; `work::program` and `forward.js`
-//! are the two ends of the call. Where workers may share memory it is a module with threads: the scripts in `threads/`
-//! start a worker for each, the first of which has the desk.
+//! Neither contains a kernel. The network is run by a module of the crate `forward`, which `start_forward.js` selects
+//! by the browser's features; it runs in the desk's worker with its own memory, and `work::program` and `forward.js`
+//! are the two sides of the interface. If workers can share memory, it is a module with threads: the scripts in
+//! `threads/` start a worker for each, the first of which runs the desk.
 //!
-//! Tested natively are [`state`] (what the page knows: the form and the link that carries it, what came out, which pixel of
-//! a plane has which colour) and [`work::desk`] (what the worker answers). `view` shows the state, and the rest of [`work`]
-//! carries between it and the browser: files, threads, the worker.
+//! Tested natively: [`state`] (the page's data: the form and its link, the results, the colour of each pixel of a
+//! plane) and [`work::desk`] (the worker's answers). `view` displays the state, and the rest of [`work`] connects it to
+//! the browser: files, threads, the worker.
 
 pub mod protocol;
 pub mod state;

@@ -1,11 +1,12 @@
 //! The page that writes launch scripts.
 //!
-//! One small program: a plan is made in less than a millisecond, so every key is answered at once. Only site files and
-//! scripts of the user's own are read by workers ([`own_files`]), each fetched with the first such file. What is written into the form is a table of fields ([`launch::form::Fields`]); it stands in the address, so that a link
-//! carries it and the browser's history is the undo.
+//! One small program: a plan takes less than a millisecond, so every key press is handled immediately. Only users' own
+//! site files and scripts are read by workers ([`own_files`]), each fetched with the first such file. The form's
+//! contents are a table of fields ([`launch::form::Fields`]); it is stored in the address, so that links contain it and
+//! the browser's history serves as undo.
 //!
-//! [`state`] and [`colours`] are plain and tested natively. `view` shows the state, and `work` carries between it and the
-//! browser: the address, the clipboard, downloads.
+//! [`state`] and [`colours`] are plain Rust and tested natively. `view` displays the state, and `work` connects it to
+//! the browser: the address, the clipboard, downloads.
 
 pub mod colours;
 pub mod own_files;

@@ -1,16 +1,16 @@
-//! The views of the site that compute: each a folder here, each built as programs of its own, so that a page loads only
+//! The site's interactive pages. Each is a folder here and is built as separate programs, so that a page loads only
 //! what it shows.
 //!
-//! [`port`] ports a script: its page (`bin/page.rs`) and the worker that holds the engine (`bin/engine.rs`).
+//! [`port`] ports a script: its page (`bin/page.rs`), and the worker with the engine (`bin/engine.rs`).
 //!
-//! [`launch`] writes launch scripts: one program (`bin/launch.rs`), and the workers that read what users bring of their
-//! own: a site file (`bin/site_file.rs`), a script to be checked (`bin/own_script.rs`).
+//! [`launch`] writes launch scripts: one program (`bin/launch.rs`), and the workers that read users' own files: a site
+//! file (`bin/site_file.rs`), and a script to check (`bin/own_script.rs`).
 //!
-//! [`check`] computes CosmicTagger's network and holds a port's outputs against it: its page (`bin/check.rs`) and the
-//! worker (`bin/desk.rs`), which has the network computed by a module of `forward`.
+//! [`check`] runs CosmicTagger's network and compares a port's outputs with its results: its page (`bin/check.rs`) and
+//! the worker (`bin/desk.rs`), which uses a module of `forward` for the network.
 //!
-//! What can be said without a browser is said without one and tested natively; what touches elements is compiled for the
-//! browser only. `browser` holds the calls that Leptos does not know.
+//! Everything that does not need a browser is tested natively; code that uses elements is only compiled for the
+//! browser. `browser` contains browser functions that Leptos does not provide.
 
 pub mod check;
 pub mod launch;

@@ -1,4 +1,4 @@
-//! What all pages have: calls of the browser, texts with code and links in them, archives, links to the launch page.
+//! Code shared by all pages: browser functions, texts with code and links, archives, links to the launch page.
 
 pub mod archive;
 pub mod launch_link;

@@ -59,7 +59,7 @@ fn a_dead_link_is_told_with_line_and_remedy() {
     check("## Move a model\n[x](#move-the-model)\n", "5: t.md has no section #move-the-model; is #move-a-model meant?");
     check(
         "[x](train.py)\n",
-        "4: `train.py` leads nowhere: link to another guide (name.md#anchor), #anchor, or https://…",
+        "4: `train.py` is not a valid target: link to another guide (name.md#anchor), #anchor, or https://…",
     );
     check("[](https://x.org)\n", "4: this link has no text: [text](https://x.org)");
 }
@@ -79,10 +79,10 @@ fn an_empty_heading_is_told() {
 
 #[test]
 fn a_missing_image_is_told() {
-    check("![x](../public/no.png)\n", "4: there is no file public/no.png: put it there, or mend the path");
-    check("![x](there.svg)\n", "4: an image lies under ../public/, not at `there.svg`");
+    check("![x](../public/no.png)\n", "4: there is no file public/no.png: add it, or correct the path");
+    check("![x](there.svg)\n", "4: images must be under ../public/, not at `there.svg`");
     check("![](../public/there.svg)\n", "4: say what the image shows: ![…](../public/there.svg)");
-    check("![x](https://x.org/a.png)\n", "4: an image lies under public/; none is loaded from another site");
+    check("![x](https://x.org/a.png)\n", "4: images must be under public/; none are loaded from other sites");
 }
 
 #[test]

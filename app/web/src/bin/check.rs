@@ -1,10 +1,10 @@
-//! The page that checks a port. Has no kernel in it; those are the worker's.
+//! The page that checks a port. It contains no kernels; the worker does.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
     web::check::mount();
 }
 
-/// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.
+/// Runs only in a browser; `cargo build` of the whole workspace still requires a `main`.
 #[cfg(not(target_arch = "wasm32"))]
 fn main() {}

@@ -1,6 +1,6 @@
-//! The Web Worker of the check: reads files, and has the network computed by another program.
+//! The Web Worker of the check: reads files, and has another program run the network.
 
-/// Runs in a browser only, and not before it is given what computes.
+/// Runs only in a browser, when it is given a program that runs the network.
 fn main() {}
 
 #[cfg(target_arch = "wasm32")]
@@ -8,7 +8,8 @@ mod interface {
     use wasm_bindgen::prelude::*;
     use web::check::work::worker;
 
-    /// Answers the page's questions until it ends the worker; `program` is what `forward.js` makes of a module.
+    /// Answers the page's requests until the page terminates the worker; `program` is what `forward.js` creates from a
+    /// module.
     #[wasm_bindgen]
     #[allow(unreachable_pub)] // from Rust; JavaScript reaches it
     pub fn serve(program: JsValue) {

@@ -1,10 +1,10 @@
-//! The Web Worker: takes the page's questions, answers out of `codemod`.
+//! The Web Worker: answers the page's requests with `codemod`.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
     web::port::work::worker::serve();
 }
 
-/// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.
+/// Runs only in a browser; `cargo build` of the whole workspace still requires a `main`.
 #[cfg(not(target_arch = "wasm32"))]
 fn main() {}

@@ -5,6 +5,6 @@ fn main() {
     web::launch::mount();
 }
 
-/// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.
+/// Runs only in a browser; `cargo build` of the whole workspace still requires a `main`.
 #[cfg(not(target_arch = "wasm32"))]
 fn main() {}

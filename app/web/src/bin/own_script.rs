@@ -1,10 +1,10 @@
-//! The check of launch scripts, a module of its own: few visitors bring a script.
+//! The check of launch scripts, a separate module because few visitors use it.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
     web::launch::own_files::serve_scripts();
 }
 
-/// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.
+/// Runs only in a browser; `cargo build` of the whole workspace still requires a `main`.
 #[cfg(not(target_arch = "wasm32"))]
 fn main() {}

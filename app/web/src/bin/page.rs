@@ -1,10 +1,10 @@
-//! The page itself: mounts the app. Has no Python parser in it; that is the worker's.
+//! The page itself: mounts the app. It does not contain a Python parser; the worker does.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
     web::port::mount();
 }
 
-/// Runs in a browser only; `cargo build` of the whole workspace still wants a `main`.
+/// Runs only in a browser; `cargo build` of the whole workspace still requires a `main`.
 #[cfg(not(target_arch = "wasm32"))]
 fn main() {}

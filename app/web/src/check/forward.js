@@ -1,4 +1,5 @@
-// The other side of `app/forward`: a module that computes the network, as an object that the desk calls (`program.rs`).
+// The JavaScript side of `app/forward`: a module that runs the network, as an object that the desk calls
+// (`program.rs`).
 
 /** Fetches and compiles a module. A host may not know its kind of file, so it is not taken as a stream. */
 export async function load(url) {
@@ -12,7 +13,7 @@ export function newProgram(threads) {
   let memory, compute, desk;
   const bytes = (start, count) => new Uint8Array(memory.buffer, start >>> 0, count >>> 0);
   const floats = (start, count) => new Float32Array(memory.buffer, start >>> 0, count >>> 0);
-  // Text is not decoded out of shared memory.
+  // Text can't be decoded directly from shared memory.
   const text = (start, count) => new TextDecoder().decode(bytes(start, count).slice());
   return {
     imports: {

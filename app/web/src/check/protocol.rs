@@ -1,43 +1,43 @@
-//! What the page and its worker say to each other.
+//! The messages between the page and its worker.
 
 use serde::{Deserialize, Serialize};
 use uresnet::{CLASSES, Config, PLANES, Report, Scores, Step};
 
-/// No weights and no event of this network are larger.
+/// A size that no weights or events of this network exceed.
 pub const LARGEST: u64 = 1 << 30;
 
-/// From the page. The worker keeps the last run between questions.
+/// From the page. The worker keeps the last run between requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ask {
-    /// Compute. The files that it names are beside, the weights first.
+    /// Runs the network. The files that the order names are attached, weights first.
     Run(Box<Run>),
-    /// The last run as a file for PyTorch.
+    /// Returns the last run as a file for PyTorch.
     Bundle {
-        /// With the weights.
+        /// Whether to include the weights.
         weights: bool,
-        /// With what modules gave on the way.
+        /// The modules whose outputs to include.
         stages: Stages,
     },
-    /// Hold the outputs of another run, which are beside, against the last run's.
+    /// Compares the attached outputs of another run with the last run's.
     Compare {
-        /// What the other run computed with: a place in [`PRECISIONS`](super::choice::PRECISIONS).
+        /// The precision of the other run: an index into [`PRECISIONS`](super::choice::PRECISIONS).
         precision: usize,
     },
 }
 
 impl Ask {
-    /// The head of a message; `None` when the bytes are none.
+    /// Decodes the head of a message; `None` if the bytes are not one.
     pub fn from_bytes(bytes: &[u8]) -> Option<Ask> {
         postcard::from_bytes(bytes).ok()
     }
 
-    /// As the head of a message.
+    /// Encodes the head of a message.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(self).unwrap_or_default()
     }
 }
 
-/// What to compute.
+/// A run to perform.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The network.
@@ -46,174 +46,174 @@ pub struct Run {
     pub weights: Weights,
     /// The event.
     pub input: Input,
-    /// Height and width of a synthetic or sparse event's picture.
+    /// Height and width of the image of a synthetic or sparse event.
     pub size: (usize, usize),
-    /// So many by so many pixels are made one.
+    /// The downsampling factor: this many by this many pixels become one.
     pub downsample: usize,
 }
 
-/// Where weights come from.
+/// The source of the weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Weights {
-    /// Made from a number.
+    /// Generated from a seed.
     Seeded(u64),
-    /// A file beside.
+    /// An attached file.
     File,
 }
 
-/// Where the event comes from.
+/// The source of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
-    /// Made from a number.
+    /// Generated from a seed.
     Synthetic(u64),
-    /// A file beside; of a sparse one, the event of this number.
+    /// An attached file; if it is sparse, the event with this number.
     File(u64),
 }
 
-/// Which modules' outputs go into a bundle.
+/// The modules whose outputs are included in a bundle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stages {
     /// None.
     #[default]
     None,
-    /// All but those inside series of blocks.
+    /// All except those inside series of blocks.
     Coarse,
     /// All.
     All,
 }
 
-/// From the worker. `Ready` comes unasked; while it runs `Progress` comes before the answer.
+/// From the worker. `Ready` is sent without a request; during a run, `Progress` is sent before the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// The worker listens.
+    /// The worker is ready.
     Ready,
-    /// A run goes on.
+    /// A run is in progress.
     Progress(Progress),
-    /// A run is over. Beside: charge; predicted classes, and labels or nothing.
+    /// A run is finished. Attached: charge; predicted classes, and labels if there are any.
     Done(Box<Done>),
-    /// The bundle is beside.
+    /// The bundle is attached.
     Bundle,
-    /// Outputs were compared; and the precision that their numbers look like, where that is another than was asked for: a
-    /// place in [`PRECISIONS`](crate::check::state::choice::PRECISIONS). Beside: the largest difference by pixel; the other
-    /// run's classes.
+    /// The result of a comparison, and the precision that the numbers appear to have if it is not the requested one: an
+    /// index into [`PRECISIONS`](crate::check::state::choice::PRECISIONS). Attached: the largest difference of each
+    /// pixel; the other run's classes.
     Compared(Box<Report>, Option<usize>),
-    /// It can't be done.
+    /// The request failed.
     Failed(Part, String),
 }
 
 impl Answer {
-    /// The head of a message; `None` when the bytes are none.
+    /// Decodes the head of a message; `None` if the bytes are not one.
     pub fn from_bytes(bytes: &[u8]) -> Option<Answer> {
         postcard::from_bytes(bytes).ok()
     }
 
-    /// As the head of a message.
+    /// Encodes the head of a message.
     pub fn to_bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(self).unwrap_or_default()
     }
 }
 
-/// The part of the form that something is wrong with.
+/// The part of the form that has a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
     /// Fields of the configuration.
     Config,
-    /// The picture's size.
+    /// The image size.
     Size,
     /// The weights.
     Weights,
     /// The event.
     Input,
-    /// Running it.
+    /// The run.
     Run,
     /// The other run's outputs.
     Candidate,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// What is being done: a module's path.
+    /// The current step: a module's path.
     pub path: String,
-    /// Number of the step that begins.
+    /// The number of the step that is starting.
     pub step: usize,
-    /// How many there are.
+    /// The number of steps.
     pub count: usize,
-    /// Share of the work that is done, from 0 to 1.
+    /// The fraction of the work that is done, from 0 to 1.
     pub share: f64,
-    /// Seconds left; none before anything is done.
+    /// Seconds remaining; `None` before anything is done.
     pub left: Option<f64>,
 }
 
-/// A run that is over.
+/// A finished run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Done {
-    /// Height and width of the picture.
+    /// Height and width of the image.
     pub input: (usize, usize),
     /// Height and width of the logits; without connections they may be smaller.
     pub output: (usize, usize),
-    /// The numbers that the picture holds, from 0 up.
+    /// The largest charge in the image; the colour scale starts at 0.
     pub brightest: f32,
-    /// How it went.
+    /// Its statistics.
     pub facts: Facts,
 }
 
-/// What is told about a run.
+/// The statistics of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The network that ran.
     pub config: Config,
-    /// Its learned numbers.
+    /// The number of its parameters.
     pub parameters: usize,
-    /// Of the logits: [pictures, 3 planes, 3 classes, height, width].
+    /// The shape of the logits: [images, 3 planes, 3 classes, height, width].
     pub shape: Vec<usize>,
-    /// The instruction set it was done with.
+    /// The instruction set that was used.
     pub instructions: String,
-    /// How many threads did it.
+    /// The number of threads.
     pub threads: usize,
-    /// What was done, and the seconds of each.
+    /// The steps, and the seconds that each took.
     pub steps: Vec<(Step, f64)>,
-    /// Bytes that it took.
+    /// The memory used, in bytes.
     pub memory: Memory,
-    /// The lowest and the highest logit.
+    /// The smallest and the largest logit.
     pub range: (f32, f32),
-    /// Pixels of each predicted class in each plane, all pictures together.
+    /// The number of pixels of each predicted class in each plane, for all images together.
     pub pixels: [[u64; CLASSES]; PLANES],
-    /// Where labels are known and of the logits' size.
+    /// The scores, if labels are known and have the logits' size.
     pub scores: Option<Scores>,
 }
 
 impl Facts {
-    /// Multiplications and additions of all steps, in pairs, and their seconds.
+    /// The number of multiply-add operations of all steps, and their seconds.
     pub fn whole(&self) -> (u64, f64) {
         self.steps.iter().fold((0, 0.0), |(macs, sum), (step, seconds)| (macs + step.macs, sum + seconds))
     }
 }
 
-/// Bytes of a run.
+/// The memory of a run in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// Maps between the layers.
+    /// Feature maps between the layers.
     pub maps: usize,
     /// Weights, packed for the kernels.
     pub weights: usize,
-    /// All of the program.
+    /// Everything that the program allocated.
     pub whole: usize,
 }
 
-/// A message with its head still typed.
+/// A message with a typed head.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parcel<T> {
     /// The small part.
     pub head: T,
-    /// Numbers, as the head says.
+    /// Numbers, as described by the head.
     pub floats: Vec<Vec<f32>>,
-    /// Bytes, as the head says.
+    /// Bytes, as described by the head.
     pub bytes: Vec<Vec<u8>>,
 }
 
 impl<T> Parcel<T> {
-    /// A head alone.
+    /// A message without attachments.
     pub fn of(head: T) -> Parcel<T> {
         Parcel { head, floats: Vec::new(), bytes: Vec::new() }
     }

@@ -1,10 +1,10 @@
-// The worker's first lines: the desk, and the fastest module for it that this browser takes. They lie beside this file,
-// wherever that is. The worker's name is how many threads are wanted.
+// The worker's start script: loads the desk, and the fastest module for it that this browser supports. They are next to
+// this file, wherever that is. The worker's name is the number of threads.
 
 import { load, newProgram } from "./forward.js";
 
-// Of a module nothing runs where one instruction is unknown, so a small one that holds it tells: a function that makes
-// its operands of zeros, and drops the result.
+// A browser rejects a whole module if it does not know one instruction, so a small module tests for it: a function that
+// applies the instruction to zeros and drops the result.
 const known = (instruction, operands) => {
   const zeros = Array.from({ length: operands }, () => [0x41, 0, ...SPLAT]).flat();
   const body = [0, ...zeros, ...instruction, 0x1a, 0x0b];
@@ -17,13 +17,13 @@ const MULTIPLY_ADD = [0xfd, 0x85, 0x02];
 const start = async () => {
   const kind = known(MULTIPLY_ADD, 3) ? "relaxed_" : known([], 1) ? "" : "scalar_";
   const threads = Number(self.name) || 1;
-  // Every browser in which workers share memory has SIMD too.
+  // Every browser in which workers can share memory also has SIMD.
   if (threads > 1 && crossOriginIsolated && kind !== "scalar_") {
     try {
       const { start } = await import("./threads/crew.js");
       return await start(`threaded_${kind}forward.wasm`, threads);
     } catch (error) {
-      // Without a network where they were never asked for, or without room for a memory that can grow.
+      // Offline if they were never requested before, or without space for a memory that can grow.
       console.warn(`One thread in place of ${threads}: ${error.message}`);
     }
   }
@@ -40,5 +40,5 @@ const desk = async () => {
   return serve;
 };
 
-// Thrown where the page hears it.
+// Rethrown in a place where the page is notified.
 start().catch((error) => setTimeout(() => { throw error; }));

@@ -1,4 +1,4 @@
-// The worker that takes an event out of larcv's HDF5 files: asked once, with a file and the event's number.
+// The worker that reads an event from larcv's HDF5 files: it gets one request, with a file and the event's number.
 
 import init, { event } from "./larcv.js";
 

@@ -1,4 +1,4 @@
-//! What the page knows, in one struct. No element and no event in here: what a control does is a method.
+//! The page's data, in one struct. It has no elements and events; what a control does is a method.
 
 pub mod about;
 pub mod choice;
@@ -15,34 +15,34 @@ use names::size;
 use std::collections::BTreeMap;
 use uresnet::Report;
 
-/// Everything but the planes, which follow the pointer and are many numbers.
+/// Everything except the planes, which change with the pointer and are large.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// What the form holds.
+    /// The form's values.
     pub choice: Choice,
-    /// What was typed that is no value, by key: the text, and what is wrong with it.
+    /// Invalid input, by key: the text, and its problem.
     refused: BTreeMap<&'static str, (String, String)>,
-    /// What the worker or a file is at fault with, by place.
+    /// Problems reported by the worker or caused by a file, by location.
     faults: BTreeMap<Place, String>,
-    /// What the link said that can't be had.
+    /// Parts of the link that could not be applied.
     pub notice: String,
-    /// What happened to the last thing the user asked for.
+    /// The outcome of the user's last action.
     pub said: String,
-    /// The files that are chosen.
+    /// The chosen files.
     files: BTreeMap<Slot, Chosen>,
-    /// What goes on in the worker.
+    /// The worker's current task.
     pub busy: Option<Busy>,
     /// The last run.
     pub results: Option<Results>,
     /// The last comparison.
     pub comparison: Option<Comparison>,
-    /// How many threads a run takes.
+    /// The number of threads for a run.
     pub threads: Threads,
-    /// The bundle has the weights.
+    /// Whether the bundle includes the weights.
     pub with_weights: bool,
 }
 
-/// What a file is chosen for.
+/// The purpose of a chosen file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Slot {
     /// The network's weights.
@@ -54,7 +54,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// A word for ids.
+    /// A name for ids.
     pub fn word(self) -> &'static str {
         match self {
             Slot::Weights => "weights",
@@ -64,12 +64,12 @@ impl Slot {
     }
 }
 
-/// Where something can be wrong that is no value of the form.
+/// The location of a problem that is not an invalid value of the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The configuration as a whole.
     Config,
-    /// The picture's size.
+    /// The image size.
     Size,
     /// A file.
     File(Slot),
@@ -111,66 +111,67 @@ pub struct Chosen {
     pub bytes: u64,
 }
 
-/// What goes on in the worker.
+/// The worker's current task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Busy {
-    /// What is being done.
+    /// Its name.
     pub line: String,
-    /// Share of the work that is done, from 0 to 1.
+    /// The fraction of the work that is done, from 0 to 1.
     pub share: f64,
 }
 
-/// A run that is over.
+/// A finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// What ran.
     pub about: Vec<Row>,
-    /// How it went.
+    /// Its results.
     pub facts: Facts,
 }
 
 /// A comparison with another run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What came out.
+    /// The result.
     pub report: Report,
     /// The other run's file.
     pub name: String,
-    /// The precision that the other run's numbers look like, where that is another: a place in [`choice::PRECISIONS`].
+    /// The precision that the other run's numbers appear to have, if it is not the selected one: an index into
+    /// [`choice::PRECISIONS`].
     pub suggested: Option<usize>,
 }
 
-/// How many threads a run may take.
+/// The number of threads for a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Threads {
-    /// As many as the machine runs at once.
+    /// The number that the machine can run at once.
     pub most: usize,
-    /// As many as can be chosen.
+    /// The maximum.
     pub offered: usize,
-    /// As many as are chosen.
+    /// The selected number.
     pub chosen: usize,
-    /// A reload would allow more.
+    /// Whether reloading the page would allow more.
     pub after_reload: bool,
 }
 
-/// What is at fault at a control: what is said, and a size that would be right.
+/// The problem of a control: a message, and a size that would be valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// The problem; nothing when there is none.
+    /// The problem; empty if there is none.
     pub problem: String,
-    /// Height and width, pixels, that would be right.
+    /// A valid height and width in pixels.
     pub next_size: Option<(usize, usize)>,
 }
 
 impl State {
-    /// The page as an address opens it.
+    /// The page for an address.
     pub fn at(fragment: &str) -> State {
         let mut state = State { with_weights: true, ..State::default() };
         state.open(fragment);
         state
     }
 
-    /// Takes the form out of an address.
+    /// Reads the form from an address.
     pub fn open(&mut self, fragment: &str) {
         let (choice, faults) = Choice::from_fragment(fragment);
         self.choice = choice;
@@ -187,7 +188,7 @@ impl State {
         };
     }
 
-    /// The files that the form names and that are not chosen.
+    /// The files that the form names but the user has not chosen.
     fn lacking(&self) -> Vec<&'static str> {
         let wanted = [
             ("the file with the weights", self.choice.has_weight_file(), Slot::Weights),
@@ -200,12 +201,12 @@ impl State {
             .collect()
     }
 
-    /// The form as a fragment, `#` included.
+    /// The form as a fragment, including `#`.
     pub fn fragment(&self) -> String {
         format!("#{}", self.choice.fragment())
     }
 
-    /// The user sets a control.
+    /// Sets the value of a control.
     pub fn choose(&mut self, key: &'static str, value: &str) {
         match self.choice.choose(key, value) {
             Ok(()) => drop(self.refused.remove(key)),
@@ -216,13 +217,13 @@ impl State {
         }
     }
 
-    /// What a control shows; what was refused stays there to be corrected.
+    /// The text of a control; invalid input stays there to be corrected.
     pub fn value(&self, key: &str) -> String {
         let refused = self.refused.get(key).map(|(text, _)| text.clone());
         refused.or_else(|| self.choice.get(key)).unwrap_or_default()
     }
 
-    /// What is wrong at a control.
+    /// The problem of a control.
     pub fn said_of(&self, key: &str) -> Said {
         if let Some((_, problem)) = self.refused.get(key) {
             return Said { problem: problem.clone(), next_size: None };
@@ -239,29 +240,29 @@ impl State {
         Said { problem: self.fault(place), next_size: None }
     }
 
-    /// Whether something is wrong with one of the configuration's fields.
+    /// Whether one of the configuration's fields has a problem.
     pub fn fields_are_wrong(&self) -> bool {
         let wrong = |key: &&str| !self.said_of(key).problem.is_empty();
         FIELDS.iter().any(wrong)
     }
 
-    /// Takes the size that was offered.
+    /// Applies the suggested size.
     pub fn take_size(&mut self, (height, width): (usize, usize)) {
         self.choose("height", &height.to_string());
         self.choose("width", &width.to_string());
     }
 
-    /// What is wrong at a place.
+    /// The problem at a location.
     pub fn fault(&self, place: Place) -> String {
         self.faults.get(&place).cloned().unwrap_or_default()
     }
 
-    /// Something is wrong at a place.
+    /// Sets the problem at a location.
     pub fn set_fault(&mut self, place: Place, problem: impl Into<String>) {
         self.faults.insert(place, problem.into());
     }
 
-    /// Nothing is wrong at a place any more.
+    /// Removes the problem at a location.
     pub fn clear_fault(&mut self, place: Place) {
         self.faults.remove(&place);
     }
@@ -271,7 +272,7 @@ impl State {
         self.files.get(&slot)
     }
 
-    /// The user chooses a file. False when it is too large.
+    /// Stores a file that the user chose. Returns false if it is too large.
     pub fn choose_file(&mut self, slot: Slot, file: Chosen) -> bool {
         if file.bytes > LARGEST {
             let why = match slot {
@@ -295,7 +296,7 @@ impl State {
         true
     }
 
-    /// Whether the form can be run; else the id of the control to correct.
+    /// Checks whether the form can be run; the error is the id of the control to correct.
     pub fn check(&mut self) -> Result<(), String> {
         let slots = [(Slot::Weights, self.choice.has_weight_file()), (Slot::Input, self.choice.has_input_file())];
         self.faults.clear();
@@ -311,24 +312,24 @@ impl State {
         wrong.map_or(Ok(()), |key| Err(format!("f-{key}")))
     }
 
-    /// What the run that is asked for is of; `when` is a moment.
+    /// A description of the run that is requested; `when` is a time.
     pub fn about(&self, when: &str) -> Vec<Row> {
         let name = |slot| self.file(slot).map(|file| file.name.as_str());
         about::rows(&self.choice, name(Slot::Weights), name(Slot::Input), when)
     }
 
-    /// A run is over.
+    /// Stores a finished run.
     pub fn set_results(&mut self, results: Results) {
         self.results = Some(results);
         self.comparison = None;
     }
 
-    /// What is known of the network.
+    /// The properties of the network.
     pub fn parameters(&self) -> String {
         self.choice.parameters().map_or(String::new(), |count| format!("{} parameters", thousands(count as u64)))
     }
 
-    /// What the network is fed with.
+    /// The properties of the input.
     pub fn fed(&self) -> String {
         let (factor, (height, width)) = (self.choice.downsample.max(1), self.choice.size);
         match self.choice.has_input_file() {
@@ -339,11 +340,11 @@ impl State {
         }
     }
 
-    /// Bytes of the reference without modules' outputs, once there is a run.
+    /// The size in bytes of the reference without modules' outputs, if there is a run.
     pub fn bundle_bytes(&self) -> Option<u64> {
         let facts = &self.results.as_ref()?.facts;
         let logits: usize = facts.shape.iter().product();
-        // Picture and labels have one number where the logits have one for each class.
+        // Image and labels have one number per pixel, the logits one for each class.
         let maps = logits + 2 * logits / uresnet::CLASSES;
         let weights = if self.with_weights { facts.parameters } else { 0 };
         Some(4 * (maps + weights) as u64)

@@ -1,4 +1,4 @@
-//! The page's components. Each shows a part of the state; what a control does is a method of it or of [`Session`].
+//! The page's components. Each shows part of the state; what a control does is a method of it or of [`Session`].
 
 mod actions;
 mod canvas;
@@ -35,7 +35,7 @@ pub fn mount() {
     .forget();
 }
 
-/// The page's form, and beside it what came out.
+/// The page's form, with the results next to it.
 #[component]
 fn Page(session: Session) -> impl IntoView {
     provide_context(session);

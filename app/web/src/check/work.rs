@@ -1,4 +1,4 @@
-//! The worker's desk, and what carries between the page's state and the browser. It knows the state and not the view.
+//! The worker, and the connections between the page's state and the browser. It depends on the state, not on the view.
 
 pub mod desk;
 mod tensors;

@@ -1,9 +1,9 @@
 //! The colours of a shell script.
 
-/// A part of a script: the class that colours it, or none, and the text.
+/// A part of a script: its class for colouring, if any, and its text.
 pub type Piece<'a> = (Option<&'static str>, &'a str);
 
-/// A shell script in pieces: comments, directives, strings, variables and words of the shell have their colours.
+/// A shell script in pieces: comments, directives, strings, variables and keywords have their own colours.
 pub fn coloured(script: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     for line in script.split_inclusive('\n') {
@@ -21,7 +21,7 @@ pub fn coloured(script: &str) -> Vec<Piece<'_>> {
 const SHELL: [&str; 9] = ["if", "then", "else", "fi", "for", "do", "done", "export", "set"];
 
 fn words<'a>(pieces: &mut Vec<Piece<'a>>, line: &'a str) {
-    // Where the text begins that has no colour.
+    // The start of the text without a colour.
     let (mut plain, mut at) = (0, 0);
     while let Some(first) = line[at..].chars().next() {
         let rest = &line[at..];
@@ -54,7 +54,7 @@ fn words<'a>(pieces: &mut Vec<Piece<'a>>, line: &'a str) {
     pieces.extend((plain < line.len()).then(|| (None, &line[plain..])));
 }
 
-/// Length of a text in quotes that has backslashes, the quotes included.
+/// The length of a quoted text with backslash escapes, including the quotes.
 fn escaped(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

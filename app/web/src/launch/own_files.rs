@@ -1,5 +1,5 @@
-//! What users bring of their own: site files, and scripts to be checked. Each is read by a program of its own because few
-//! visitors have either, and because reading TOML weighs as much as all else that the page does.
+//! Users' own files: site files, and scripts to check. Each kind is read by a separate program because few visitors
+//! have either, and because reading TOML takes as much code as the rest of the page.
 
 #[cfg(target_arch = "wasm32")]
 mod worker;
@@ -17,13 +17,13 @@ pub fn check(Script { text, target }: Script) -> Linted {
     launch::lint(&text, Target::named(&target).unwrap_or_default())
 }
 
-/// Reads the page's site files until it ends the worker.
+/// Reads site files until the page terminates the worker.
 #[cfg(target_arch = "wasm32")]
 pub fn serve_site_files() {
     worker::serve(read_site);
 }
 
-/// Checks the page's scripts until it ends the worker.
+/// Checks scripts until the page terminates the worker.
 #[cfg(target_arch = "wasm32")]
 pub fn serve_scripts() {
     worker::serve(check);

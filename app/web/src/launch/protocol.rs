@@ -1,5 +1,5 @@
-//! What the page asks the readers of the user's own files. One answers with a site or what is wrong with its file, the
-//! other with what it found in a script.
+//! The requests to the readers of users' own files. One answers with a site or its file's problems, the other with the
+//! problems of a script.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteFile(pub String);
 
-/// A script to be checked.
+/// A script to check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
     /// Its text.
     pub text: String,
-    /// The name of the target it is for.
+    /// The name of its target.
     pub target: String,
 }

@@ -1,5 +1,5 @@
-// The first lines of the worker that checks scripts. Its module lies beside this file, wherever that is.
+// Starts the module of the worker that checks scripts. It is next to this file, wherever that is.
 import init from "./own_script.js";
 
-// Thrown where the page hears it.
+// Rethrown in a place where the page is notified.
 init().catch((error) => setTimeout(() => { throw error; }));

@@ -1,5 +1,5 @@
-// The first lines of the worker that reads site files. Its module lies beside this file, wherever that is.
+// Starts the module of the worker that reads site files. It is next to this file, wherever that is.
 import init from "./site_file.js";
 
-// Thrown where the page hears it.
+// Rethrown in a place where the page is notified.
 init().catch((error) => setTimeout(() => { throw error; }));

@@ -1,41 +1,41 @@
-//! What the page knows, in one struct. No element and no event in here: what a control does is a method.
+//! The page's data, in one struct. It has no elements and events; what a control does is a method.
 
 use crate::shared::launch_link as link;
 use launch::form::{FieldKind, Fields, FormField, FormGroup, Written, all, command, form, own_site, put, write};
 use launch::{Hunk, Linted, Problem, Site, Target};
 use std::collections::BTreeSet;
 
-/// Everything.
+/// All data.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// What is written into the form.
+    /// The contents of the form.
     pub fields: Fields,
-    /// The site file of the user's own that was read last, and what it says.
+    /// The user's own site file that was read last, and its contents.
     site_file: Option<(String, Result<Site, Problem>)>,
-    /// Fields that the user has been in: a required one that is empty is no problem before.
+    /// Fields that the user has visited: an empty required one is not a problem before that.
     touched: BTreeSet<String>,
-    /// The folded groups that the user opened, by title.
+    /// The collapsed groups that the user opened, by title.
     unfolded: BTreeSet<&'static str>,
-    /// What the page's fragments begin with.
+    /// The prefix of the page's fragments.
     prefix: &'static str,
-    /// The fields of the latest entry of the browser's history.
+    /// The fields in the latest entry of the browser's history.
     entry: String,
-    /// A script of the user's own.
+    /// The user's own script.
     pub own: OwnScript,
-    /// What happened to the last thing the user asked for.
+    /// The outcome of the user's last action.
     pub said: String,
 }
 
-/// A script of the user's own, to be checked.
+/// A user's own script to check.
 #[derive(Clone, Debug, Default)]
 pub struct OwnScript {
     /// Its text.
     pub text: String,
-    /// The target that the user says it is for; the form's before that.
+    /// The target selected for it; initially the form's.
     target: Option<Target>,
     /// The text before its lines were fixed.
     before_fix: Option<String>,
-    /// What was found in it when it was checked last, or why nothing could be found.
+    /// The result of the last check, or why it could not be checked.
     checked: Option<Checked>,
 }
 
@@ -46,56 +46,56 @@ struct Checked {
     found: Result<Linted, String>,
 }
 
-/// What the browser's history has to be told of the fields.
+/// The change to the browser's history for new field values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// Nothing is finished: the present entry changes.
+    /// An edit is in progress: the current entry changes.
     Replace(String),
-    /// The present entry becomes the first again, and the second follows it.
+    /// The current entry is set to the first value, and a new entry with the second follows it.
     Push(String, String),
-    /// Nothing new.
+    /// No change.
     Keep,
 }
 
 impl State {
-    /// The page as an address opens it.
+    /// The page for an address.
     pub fn at(fragment: &str) -> State {
         let mut state = State { prefix: link::view(fragment), ..State::default() };
         state.open(fragment);
         state
     }
 
-    /// Whether an address leads to this page, where others have addresses of the same document.
+    /// Whether an address belongs to this page, if other pages have addresses of the same document.
     pub fn is_at(&self, fragment: &str) -> bool {
         self.prefix == link::view(fragment)
     }
 
-    /// Takes the fields out of an address.
+    /// Reads the fields from an address.
     pub fn open(&mut self, fragment: &str) {
         self.fields = link::read(fragment);
         self.entry = link::write(&self.fields);
         self.touched.clear();
     }
 
-    /// Empties the form.
+    /// Clears the form.
     pub fn clear(&mut self) {
         self.fields.clear();
         self.touched.clear();
     }
 
-    /// The user types into a field.
+    /// Sets the value of a field.
     pub fn edit(&mut self, name: &str, value: String) {
         let site_file = &self.site_file;
         put(&mut self.fields, name, value, &|_| last_read(site_file));
         self.said.clear();
     }
 
-    /// The user has been in a field.
+    /// Marks a field as visited.
     pub fn touch(&mut self, name: &str) {
         self.touched.insert(name.to_owned());
     }
 
-    /// What is in a field: what is written there, or of a list what is chosen.
+    /// The value of a field: its text, or the selected entry of a list.
     pub fn value(&self, field: &FormField) -> String {
         let written = self.fields.get(&field.name).cloned().unwrap_or_default();
         let is_list = matches!(field.kind, FieldKind::Choice(_));
@@ -107,7 +107,7 @@ impl State {
         form(&self.fields, &|_| last_read(&self.site_file))
     }
 
-    /// Whether a folded group is open: the user opened it, something is written in it, or something is wrong in it.
+    /// Whether a collapsed group is open: the user opened it, one of its fields has a value, or one has a problem.
     pub fn is_unfolded(&self, group: &FormGroup, problems: &[Problem]) -> bool {
         let asks = |field: &FormField| {
             self.fields.get(&field.name).is_some_and(|text| !text.is_empty())
@@ -116,7 +116,7 @@ impl State {
         self.unfolded.contains(group.title) || group.fields.iter().any(asks)
     }
 
-    /// The user opens or closes a folded group.
+    /// Opens or closes a collapsed group.
     pub fn unfold(&mut self, title: &'static str, open: bool) {
         if open {
             self.unfolded.insert(title);
@@ -125,7 +125,7 @@ impl State {
         }
     }
 
-    /// The script, or everything that is wrong.
+    /// The script, or all problems.
     pub fn written(&self) -> Result<Written, Vec<Problem>> {
         write(&self.fields, &|text| self.read(text))
     }
@@ -140,18 +140,18 @@ impl State {
         command(&self.fields, &|_| last_read(&self.site_file))
     }
 
-    /// The site file of the user's own that is still to be read. Its reader is a program of its own.
+    /// The user's own site file, if it has not been read yet. Its reader is a separate program.
     pub fn site_file_to_read(&self) -> Option<&str> {
         let is_read = |text: &str| self.site_file.as_ref().is_some_and(|(last, _)| last == text);
         own_site(&self.fields).filter(|text| !is_read(text))
     }
 
-    /// A site file was read.
+    /// Stores the contents of a site file.
     pub fn site_file_read(&mut self, text: String, site: Result<Site, Problem>) {
         self.site_file = Some((text, site));
     }
 
-    /// What a site file says, once it is read.
+    /// The contents of a site file, once it has been read.
     fn read(&self, text: &str) -> Result<Site, Problem> {
         match &self.site_file {
             Some((last, site)) if last == text => site.clone(),
@@ -159,7 +159,7 @@ impl State {
         }
     }
 
-    /// What is said beside a field. That nothing is written in a field is no problem before the user has been there.
+    /// The message next to a field. An empty field is not a problem before the user has visited it.
     pub fn problem_at(&self, field: &FormField, problems: &[Problem]) -> String {
         let empty = self.fields.get(&field.name).is_none_or(|text| text.trim().is_empty());
         if field.required && empty && !self.touched.contains(&field.name) {
@@ -170,7 +170,7 @@ impl State {
         messages.collect::<Vec<_>>().join("; ")
     }
 
-    /// What is said aloud of the script.
+    /// The announcement of the script for screen readers.
     pub fn summary(result: &Result<Written, Vec<Problem>>) -> String {
         match result {
             Ok(written) => format!("{}: {} lines.", written.file, written.script.lines().count()),
@@ -179,12 +179,12 @@ impl State {
         }
     }
 
-    /// The present fields as a fragment, `#` included.
+    /// The current fields as a fragment, including `#`.
     pub fn fragment(&self) -> String {
         self.with_prefix(&link::write(&self.fields))
     }
 
-    /// What the history has to be told: a new entry for what is finished.
+    /// The change to the history: a new entry for a finished edit.
     pub fn entry(&mut self, finished: bool) -> Entry {
         let now = link::write(&self.fields);
         if !finished {
@@ -210,43 +210,43 @@ impl State {
         }
     }
 
-    /// The target that the user's own script is for.
+    /// The target of the user's own script.
     pub fn own_target(&self) -> Target {
         let of_form = || self.fields.get("target").and_then(|name| target_named(name));
         self.own.target.or_else(of_form).unwrap_or_default()
     }
 
-    /// The user says which target the script is for.
+    /// Sets the target of the script.
     pub fn choose_own_target(&mut self, name: &str) {
         self.own.target = target_named(name);
     }
 
-    /// The user's own script and its target, when they are still to be checked. What checks is a program of its own.
+    /// The user's own script and its target, if they have not been checked yet. The checker is a separate program.
     pub fn script_to_check(&self) -> Option<(String, Target)> {
         let (text, target) = (&self.own.text, self.own_target());
         let is_checked = self.own.checked.as_ref().is_some_and(|last| last.text == *text && last.target == target);
         (!text.trim().is_empty() && !is_checked).then(|| (text.clone(), target))
     }
 
-    /// A script was checked.
+    /// Stores the result of a check.
     pub fn script_checked(&mut self, text: String, target: Target, found: Result<Linted, String>) {
         self.own.checked = Some(Checked { text, target, found });
     }
 
-    /// What is wrong with the user's own script, as it was checked last; nothing while there is none.
+    /// The problems of the user's own script at the last check; empty if there is none.
     pub fn linted(&self) -> Option<Result<Linted, String>> {
         let last = self.own.checked.as_ref().filter(|_| !self.own.text.trim().is_empty())?;
         Some(last.found.clone())
     }
 
-    /// The user types into the script. What was typed since a fix would be lost if that were undone.
+    /// Sets the script's text. Undoing an earlier fix would lose this edit, so it is no longer possible.
     pub fn type_own(&mut self, text: String) {
         (self.own.text, self.own.before_fix) = (text, None);
     }
 
-    /// Fixes the lines that have one right answer.
+    /// Fixes the lines that have only one correct form.
     pub fn fix_own(&mut self) {
-        // What was typed since the check would be lost.
+        // Edits made since the check would be lost.
         let is_fresh = self.script_to_check().is_none();
         let Some(Ok(Linted { fixed, .. })) = self.linted().filter(|_| is_fresh) else { return };
         self.own.before_fix = Some(std::mem::replace(&mut self.own.text, fixed));
@@ -265,13 +265,13 @@ impl State {
     }
 }
 
-/// A problem's message without the field's label at its end: on the page the label stands beside it.
+/// A problem's message without the field's label at its end, because the label is next to it on the page.
 pub fn behind_label(message: String, label: Option<&str>) -> String {
     let bare = label.and_then(|label| message.strip_suffix(label)?.strip_suffix(": "));
     bare.map(str::to_owned).unwrap_or(message)
 }
 
-/// What the form goes by while a changed site file is read: what it said before. No script is written of that.
+/// Used for the form while a changed site file is being read: its previous contents. No script is written from that.
 fn last_read(site_file: &Option<(String, Result<Site, Problem>)>) -> Result<Site, Problem> {
     site_file.as_ref().map_or_else(|| Err(not_read_yet()), |(_, site)| site.clone())
 }
@@ -284,7 +284,7 @@ fn target_named(name: &str) -> Option<Target> {
     Target::named(name)
 }
 
-/// A line that a fix changes: its number from 1, as it is, and as it becomes.
+/// A line that a fix changes: its number counted from 1, its old text and its new one.
 pub type FixedLine = (usize, String, String);
 
 /// The lines that a fix changes.
@@ -299,13 +299,13 @@ pub fn fixed_lines(linted: &Linted) -> Vec<FixedLine> {
                 })
                 .collect()
         }
-        // Lines that were put in or taken out stand at the line in front of them.
+        // Inserted or removed lines are shown at the line before them.
         false => vec![(hunk.line.max(1), text(&hunk.old), text(&hunk.new))],
     };
     linted.hunks.iter().flat_map(of_hunk).collect::<Vec<FixedLine>>()
 }
 
-/// A line of a text as the browser selects it: where it starts, and where it ends, in units of UTF-16.
+/// A line of a text for the browser's selection: its start and end in UTF-16 units.
 pub fn units_of_line(text: &str, line: usize) -> (u32, u32) {
     let units = |text: &str| u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
     let before: String = text.split_inclusive('\n').take(line.saturating_sub(1)).collect();

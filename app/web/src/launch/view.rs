@@ -1,4 +1,4 @@
-//! The page's components. Each shows a part of the state; what a control does is a method of it or of [`Session`].
+//! The page's components. Each shows part of the state; what a control does is a method of it or of [`Session`].
 
 mod about;
 mod command;
@@ -27,7 +27,7 @@ pub fn mount() {
 #[component]
 fn Page(session: Session) -> impl IntoView {
     provide_context(session);
-    // What follows the form is made in a task of its own: a phone lays the form out in the meantime.
+    // Everything after the form is created in a task of its own: a phone lays out the form in the meantime.
     let complete = RwSignal::new(false);
     browser::later(0, move || complete.set(true));
     view! {

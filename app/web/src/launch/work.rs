@@ -1,4 +1,4 @@
-//! Carries between the page's state and the browser: address, clipboard, downloads, the readers of the user's own files.
+//! Connects the page's state to the browser: address, clipboard, downloads, the readers of users' own files.
 
 mod readers;
 
@@ -12,14 +12,14 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::JsValue;
 
-/// A handle on the state and on what follows from it.
+/// A handle on the state and on what is derived from it.
 #[derive(Clone, Copy)]
 pub(super) struct Session {
     /// The state.
     pub(super) state: RwSignal<State>,
-    /// The form as it stands.
+    /// The current form.
     pub(super) form: Memo<Vec<FormGroup>>,
-    /// The script, or what is wrong.
+    /// The script, or the problems.
     pub(super) result: Memo<Result<Written, Vec<Problem>>>,
 }
 
@@ -28,12 +28,12 @@ fn hash() -> String {
 }
 
 impl Session {
-    /// What the address says, kept in step with it.
+    /// The form's fields as in the address, kept in sync with it.
     pub(super) fn start() -> Session {
         let state = RwSignal::new(State::at(&hash()));
         let form = Memo::new(move |_| state.with(State::form));
         let result = Memo::new(move |_| state.with(State::written));
-        // In the single file, Back may lead to another page of the same document.
+        // In the single-file site, Back may lead to another page of the same document.
         window_event_listener(ev::popstate, move |_| {
             if state.with_untracked(|state| state.is_at(&hash())) {
                 state.update(|state| state.open(&hash()));
@@ -58,7 +58,7 @@ impl Session {
         Session { state, form, result }
     }
 
-    /// The user types into a field, or is done with it.
+    /// Handles an edit of a field, or the end of one.
     pub(super) fn edit(self, name: &str, value: String, finished: bool) {
         self.state.update(|state| {
             state.edit(name, value);
@@ -69,17 +69,17 @@ impl Session {
         self.keep(finished);
     }
 
-    /// Empties the form; Back brings it again.
+    /// Clears the form; Back restores it.
     pub(super) fn clear(self) {
         self.state.update(State::clear);
         self.keep(true);
     }
 
-    /// Puts the fields into the address.
+    /// Writes the fields to the address.
     fn keep(self, finished: bool) {
         let entry = self.state.try_update_untracked(|state| state.entry(finished));
         let (Some(entry), Ok(history)) = (entry, browser::window().history()) else { return };
-        // A browser that refuses many changes in a short time keeps an older address, nothing else.
+        // If a browser refuses frequent changes, the only effect is that the address is out of date.
         let replace = |to: &str| drop(history.replace_state_with_url(&JsValue::NULL, "", Some(to)));
         match entry {
             Entry::Keep => {}
@@ -125,7 +125,7 @@ impl Session {
         }
     }
 
-    /// Downloads all scripts of this launch as one archive.
+    /// Downloads all scripts of this launch as an archive.
     pub(super) fn download_all(self) {
         let files = self.state.with_untracked(State::all_scripts);
         match archive::write(files.iter().map(|(path, text)| (path.as_str(), text.as_str()))) {
@@ -134,7 +134,7 @@ impl Session {
         }
     }
 
-    /// Copies a link to the form as it is.
+    /// Copies a link to the current form.
     pub(super) fn copy_link(self) {
         self.keep(true);
         self.copy("Link", browser::window().location().href().unwrap_or_default());

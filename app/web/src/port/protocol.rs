@@ -1,7 +1,7 @@
-//! What the page and its worker say to each other.
+//! The messages between the page and its worker.
 //!
-//! A message is a small head, and beside it the big things as they are: texts as strings, colours as numbers. So a
-//! long file is copied, never quoted and parsed again.
+//! A message is a small head, accompanied by the large data: texts as strings, colours as numbers. A long file is
+//! therefore copied, never quoted and parsed again.
 
 use crate::port::twin_result::TwinResult;
 use codemod::{
@@ -11,110 +11,111 @@ use codemod::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The name of the sources that page and engine were built of.
+/// A hash of the sources from which page and engine were built.
 pub const SOURCES: &str = env!("PORTOLAN_SOURCES");
 
-/// A message with its head still typed.
+/// A message with a typed head.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parcel<T> {
     /// The small part.
     pub head: T,
-    /// Texts, as the head says.
+    /// Texts, as described by the head.
     pub texts: Vec<String>,
-    /// Halves of a [`Highlight`](python::Highlight): spans, then lines, for each text the head names.
+    /// Parts of a [`Highlight`](python::Highlight): spans, then lines, for each text that the head names.
     pub colours: Vec<Vec<u32>>,
 }
 
-/// From the page. The worker keeps the files and the last port between questions.
+/// From the page. The worker keeps the files and the last port between requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ask {
-    /// Which targets and recipes are there?
+    /// Returns the targets and recipes.
     Catalogue,
-    /// The project, whole: these paths, with the texts beside.
+    /// Sends the whole project: these paths, with the texts attached.
     Files(Vec<String>),
-    /// A file has this text now; the text is beside.
+    /// Sends a file's new text, which is attached.
     Text(usize),
-    /// Port the project, and show one of its files.
+    /// Ports the project, and shows one of its files.
     Port {
-        /// What the user chose.
+        /// The user's choices.
         options: Options,
-        /// Which file to show.
+        /// The file to show.
         show: usize,
     },
-    /// Show another file of the last port.
+    /// Shows another file of the last port.
     Show(usize),
-    /// Port the project to one more target, for the matrix of all. One at a time, so that a newer question waits for one
-    /// port only.
+    /// Ports the project to one more target, for the table of all targets. One at a time, so that a newer request waits
+    /// for only one port.
     Matrix {
-        /// What the user chose; a target takes what it has of it.
+        /// The user's choices; a target uses those that it has.
         options: Options,
-        /// Which column; 0 starts the matrix.
+        /// The column; 0 starts the table.
         column: usize,
     },
-    /// The last matrix with so many rows.
+    /// Returns the last table with this many rows.
     Rows(usize),
-    /// Does another value of one of the target's named options make another port?
+    /// Tests whether another value of one of the target's named options changes the port.
     Try {
-        /// What the user chose.
+        /// The user's choices.
         options: Options,
-        /// Which option, by its place in the target's list.
+        /// The option, by its position in the target's list.
         option: usize,
     },
-    /// Would the training step be ported under another choice, or without what stops it? One attempt at a time.
+    /// Tests whether the training step would be ported with other choices, or without what prevents it. One attempt at
+    /// a time.
     Unblock {
-        /// What the user chose.
+        /// The user's choices.
         options: Options,
-        /// Which attempt, from 0.
+        /// The attempt, counted from 0.
         attempt: usize,
     },
-    /// The last port as one patch. It starts from the texts beside, one a file, or where there are none, from what was
-    /// ported.
+    /// Returns the last port as one patch. It is based on the attached texts, one per file, or if there are none, on
+    /// what was ported.
     Patch,
-    /// The last port as the command's JSON.
+    /// Returns the last port as the command's JSON.
     Report,
-    /// All files of the last port, the unchanged ones too.
+    /// Returns all files of the last port, including unchanged ones.
     Texts,
     /// The same with the originals and the report, for a twin run.
     TwinFiles,
-    /// Is the text beside the result of a twin run?
+    /// Parses the attached text as the result of a twin run.
     Twin,
 }
 
-/// From the worker; every question gets one answer, in order. `Ready` comes unasked.
+/// From the worker; every request gets one answer, in order. `Ready` is sent without a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// The worker has started; its [`SOURCES`].
     Ready(String),
     /// Targets and recipes.
     Catalogue(Catalogue),
-    /// The new files are known.
+    /// The new files have been received.
     Taken,
-    /// The port, and the file asked for.
+    /// The port, and the requested file.
     Ported(Box<Outcome>, Box<Shown>),
-    /// The file asked for.
+    /// The requested file.
     Shown(Box<Shown>),
-    /// So many columns of the matrix are there, and so many there will be. With the last comes the table.
+    /// The number of columns that are complete, and their total. The table comes with the last one.
     Matrix(usize, usize, Option<Box<Table>>),
     /// Whether it does.
     Tried(bool),
-    /// What came of the attempt, and how many there are.
+    /// The result of the attempt, and the number of attempts.
     Unblocked(Option<Box<Unblocked>>, usize),
-    /// The text asked for is beside.
+    /// The requested text is attached.
     Written,
-    /// Paths; the texts are beside.
+    /// Paths; the texts are attached.
     Texts(Vec<String>),
-    /// Paths; beside are the report, then the original and the port of each.
+    /// Paths; the report is attached, followed by the original and the port of each file.
     TwinFiles(Vec<String>),
-    /// What it says; or why it is none, as a sentence without the file's name in front.
+    /// The result, or a sentence that says why it is not one, without the file's name at the beginning.
     Twin(Result<Box<TwinResult>, String>),
 }
 
-/// What the engine can do.
+/// The engine's targets and recipes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalogue {
     /// Targets that have recipes.
     pub targets: Vec<TargetInfo>,
-    /// What a list of targets calls each, with its vendor, by id.
+    /// The label of each target in lists, with its vendor, by id.
     pub labels: BTreeMap<String, String>,
     /// All recipes.
     pub recipes: Vec<RecipeInfo>,
@@ -127,45 +128,45 @@ pub struct Outcome {
     pub target: String,
     /// Style that was used.
     pub style: Style,
-    /// One entry a file.
+    /// One entry per file.
     pub files: Vec<FileOutcome>,
-    /// What is left of the source vendor, as `path:line:column text`.
+    /// Remaining code of the source vendor, as `path:line:column text`.
     pub residue: Vec<String>,
-    /// What an optimizer step of each program sees and means, before and after.
+    /// What an optimizer step of each program processes, before and after.
     pub ledgers: Vec<Ledger>,
-    /// The file that is run, where one is.
+    /// The main program, if there is one.
     pub program: Option<usize>,
-    /// What the page that writes launch scripts is told of this port: the fragment of its address, without `#`.
+    /// The data that the page for launch scripts gets from this port: the fragment of its address, without `#`.
     pub launch: String,
-    /// What is typed to have original and port run and compared, where a file is a program.
+    /// The commands for a twin run, if a file is a program.
     pub twin: Option<TwinCommands>,
-    /// What was checked.
+    /// The checks.
     pub certificate: Option<Checked>,
-    /// What the port begins with when its training step is not in it.
+    /// Shown first if the training step is not ported.
     pub overview: Option<Overview>,
 }
 
-/// What was checked of a port, and under what.
+/// The checks of a port, and their SDK version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checked {
     /// SDK version.
     pub sdk: String,
-    /// What was checked.
+    /// The checks.
     pub certificate: Certificate,
 }
 
-/// What keeps a training step from being ported.
+/// What prevents a training step from being ported.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
     /// The messages that say so.
     pub stops: Vec<Stop>,
     /// Titles of the recipes that changed something.
     pub done: Vec<String>,
-    /// What is left besides, with the number of places.
+    /// Other messages, with the number of locations.
     pub left: Vec<(String, usize)>,
 }
 
-/// A message that says what keeps a training step from being ported.
+/// A message that says what prevents a training step from being ported.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
     /// Number of the file.
@@ -180,18 +181,18 @@ pub struct Stop {
     pub message: String,
 }
 
-/// What the port would be if less kept the training step from being ported.
+/// The port that would result if less prevented the training step from being ported.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unblocked {
-    /// What makes the difference.
+    /// The change that makes the difference.
     pub by: Unblocking,
-    /// Messages that stop the step all the same.
+    /// The number of messages that still prevent it.
     pub stops: usize,
-    /// The patch of the files that hold the step; without statements that are left out.
+    /// The patch of the files that contain the step; it does not include the removed statements.
     pub patch: String,
 }
 
-/// What lets a training step be ported.
+/// A change that lets a training step be ported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unblocking {
     /// Another style.
@@ -202,38 +203,38 @@ pub enum Unblocking {
     Option {
         /// Its name.
         name: String,
-        /// What a form calls it.
+        /// Its label in forms.
         label: String,
         /// The value.
         value: String,
     },
     /// Another SDK version.
     Sdk(String),
-    /// A target that extends the chosen one: for more of the same machines.
+    /// A target that extends the selected one: for more machines of the same kind.
     Target {
         /// Its id.
         id: String,
-        /// What people call it.
+        /// Its display name.
         name: String,
     },
-    /// Code without what stops the step: paths and lines of the original, from 1.
+    /// Removing the code that prevents the step: paths and lines of the original, counted from 1.
     Without(Vec<(String, usize)>),
 }
 
-/// All targets side by side, as far as rows were asked for.
+/// All targets side by side, with the requested rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Ids of the targets.
     pub targets: Vec<String>,
-    /// For each target, lines that it changes, leaves to a person, can't port.
+    /// For each target, the number of lines that it changes, leaves to the user, and can't port.
     pub sums: Vec<[usize; 3]>,
-    /// The rows asked for.
+    /// The requested rows.
     pub rows: Vec<TableRow>,
-    /// Rows there are.
+    /// The total number of rows.
     pub total: usize,
 }
 
-/// A line of the original that at least one target changes or speaks of.
+/// A line of the original that at least one target changes or has a message about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableRow {
     /// Number of the file.
@@ -244,7 +245,7 @@ pub struct TableRow {
     pub line: usize,
     /// The line without its indentation.
     pub text: String,
-    /// One cell a target.
+    /// One cell per target.
     pub cells: Vec<MatrixCell>,
 }
 
@@ -253,32 +254,32 @@ pub struct TableRow {
 pub struct FileOutcome {
     /// Path as given.
     pub path: String,
-    /// Whether the text differs.
+    /// The number of changes.
     pub changed: bool,
     /// Changed places.
     pub hunks: usize,
-    /// Recipes, and in how many of the changed places each has a part.
+    /// Recipes, with the number of changes to which each contributed.
     pub parts: Vec<(String, usize)>,
-    /// The edits, without what they write.
+    /// The edits, without the text they insert.
     pub edits: Vec<EditNote>,
     /// Messages.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What the page needs to know of an edit.
+/// The part of an edit that the page needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EditNote {
     /// Its id.
     pub id: String,
     /// Its recipe.
     pub recipe: String,
-    /// Whether it is safe.
+    /// Its applicability.
     pub applicability: Applicability,
-    /// First byte replaced, in the original.
+    /// The first byte that it replaces in the original.
     pub start: usize,
 }
 
-/// One file ready for display. Beside it: the ported text when it differs, and the colours of both texts.
+/// One file ready for display. Attached: the ported text if it differs, and the colours of both texts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     /// Which file.

@@ -1,5 +1,5 @@
-// The worker's first lines. Its module lies beside this file, wherever that is.
+// Starts the worker's module, which is next to this file, wherever that is.
 import init from "./engine.js";
 
-// Thrown where the page hears it.
+// Rethrown in a place where the page is notified.
 init().catch((error) => setTimeout(() => { throw error; }));

@@ -1,11 +1,11 @@
-//! The result of a twin run, as the rehearsal kit writes it: original and port, step by step. What can't be read as one is
-//! refused with a sentence.
+//! The result of a twin run as written by the rehearsal kit: original and port, step by step. Anything that can't be
+//! parsed as a result is rejected with a sentence.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The name under which the kit writes a result.
+/// The file name that the kit uses for a result.
 pub const FILE: &str = "twin.json";
 
 /// A result. The schema is `schema/twin.schema.json`.
@@ -13,25 +13,25 @@ pub const FILE: &str = "twin.json";
 pub struct TwinResult {
     /// Target id.
     pub target: String,
-    /// The verdict's word.
+    /// The verdict's name.
     pub verdict: Verdict,
-    /// What explains a difference.
+    /// An explanation of a difference.
     pub reasons: Vec<String>,
-    /// Why there is no comparison.
+    /// The reason why nothing was compared.
     pub failed: Option<String>,
-    /// The first thing that differs.
+    /// The first difference.
     pub first: Option<Finding>,
-    /// All that differs, as sentences.
+    /// All differences, as sentences.
     pub findings: Vec<String>,
-    /// The steps that both trained.
+    /// The steps that both performed.
     pub steps: Vec<Step>,
-    /// Steps of the original and of the port.
+    /// The numbers of steps of the original and of the port.
     pub trained: [usize; 2],
-    /// Rules of the vendor's software that the port broke.
+    /// Rules of the vendor's software that the port violated.
     pub contracts: Vec<Contract>,
     /// How the two were run.
     pub ran: Ran,
-    /// SHA-256 of each file as it was run, by path.
+    /// SHA-256 of each file that was run, by path.
     pub files: BTreeMap<String, Sums>,
 }
 
@@ -39,19 +39,19 @@ pub struct TwinResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// In all that was compared, perhaps up to something that is explained.
+    /// Everything that was compared is equal, except possibly for an explained difference.
     Equal,
-    /// Somewhere they do not.
+    /// There is a difference.
     #[default]
     Differs,
 }
 
-/// One thing that differs.
+/// A difference.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// As a sentence, with step, tensor and both values.
     pub told: String,
-    /// Path and line of the port.
+    /// Path and line in the port.
     pub place: Option<(String, usize)>,
     /// The recipe that wrote the line.
     pub recipe: Option<String>,
@@ -60,7 +60,7 @@ pub struct Finding {
 /// A step of the optimizer, in the original and in the port.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Counts from 1.
+    /// Counted from 1.
     pub step: usize,
     /// The losses.
     pub loss: [Number; 2],
@@ -70,7 +70,7 @@ pub struct Step {
     pub samples: [usize; 2],
 }
 
-/// A number, or what stands for one that is not finite.
+/// A number, or the name of one that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Number(pub f64);
 
@@ -82,7 +82,7 @@ impl Default for Number {
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
-        // JSON has a string for what is not finite; between page and worker there is a plain number.
+        // JSON uses strings for numbers that are not finite; between page and worker they are plain numbers.
         if !from.is_human_readable() {
             return f64::deserialize(from).map(Number);
         }
@@ -96,14 +96,14 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// A rule that was broken.
+/// A violated rule.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contract {
     /// Its name.
     pub rule: String,
-    /// What was done.
+    /// What violated it.
     pub why: String,
-    /// Path of the port.
+    /// Path in the port.
     pub file: String,
     /// Line, from 1.
     pub line: usize,
@@ -114,22 +114,22 @@ pub struct Contract {
 pub struct Ran {
     /// The program, from the project's root.
     pub program: String,
-    /// Type of the numbers: `float32`, or `target` for the programs' own.
+    /// The number type: `float32`, or `target` for the programs' own.
     pub precision: String,
-    /// Samples of data sets that were made up.
+    /// The number of samples in generated data sets.
     pub fake_data: usize,
-    /// Folders of images that were made up.
+    /// Folders of generated images.
     pub fake_images: Vec<String>,
-    /// Processes of the port.
+    /// The number of processes of the port.
     pub instances: usize,
-    /// What computed, with its version.
+    /// The software that performed the computation, with its version.
     #[serde(alias = "pytorch")]
     pub framework: String,
-    /// Packages that stood in for the vendor's.
+    /// Packages that replaced the vendor's.
     pub stand_ins: Vec<String>,
 }
 
-/// What was run of a file; none where there was no such file.
+/// The hashes of a file that was run; `None` if there was no such file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
     /// SHA-256 of the original.
@@ -138,7 +138,7 @@ pub struct Sums {
     pub port: Option<String>,
 }
 
-/// Reads a result; an error is a sentence about the file, without its name in front.
+/// Parses a result; the error is a sentence about the file, without its name at the beginning.
 pub fn read(text: &str) -> Result<TwinResult, String> {
     let text = text.trim_start_matches('\u{feff}');
     let value: Value = serde_json::from_str(text).map_err(|error| {

@@ -1,4 +1,4 @@
-//! The page's components. Each shows a part of the state; what a control does is a method of it or of [`Session`].
+//! The page's components. Each shows part of the state; what a control does is a method of it or of [`Session`].
 //! [`mount`] starts the page.
 
 mod bar;
@@ -43,7 +43,7 @@ pub fn mount() {
     let mounted = leptos::mount::mount_to(place.clone(), || {
         let session = Session::start();
         offer(session);
-        // Else what is kept comes first, and whoever keeps it lets the address be read.
+        // Otherwise the saved work is opened first, and the script that saves it then triggers reading the address.
         if !is_kept() {
             session.read_fragment();
         }
@@ -59,10 +59,11 @@ pub fn mount() {
     mounted.forget();
 }
 
-/// Parts of the page. Each is made in a task of its own, since a phone compiles it then; they are shown together.
+/// The parts of the page. Each is created in a task of its own, because a phone compiles it then; they are shown
+/// together.
 const PARTS: u8 = 3;
 
-/// Makes the next part, and those behind it.
+/// Creates the next part and those after it.
 fn make(made: RwSignal<u8>, place: HtmlElement) {
     browser::later(0, move || {
         made.update(|made| *made += 1);
@@ -75,13 +76,13 @@ fn make(made: RwSignal<u8>, place: HtmlElement) {
     });
 }
 
-/// A part of the page, once so many are made.
+/// A part of the page, as soon as so many are created.
 fn part(made: RwSignal<u8>, number: u8, of: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     let is_made = Memo::new(move |_| made.get() >= number);
     live(move || is_made.get().then(&of)).into_any()
 }
 
-/// Back from a place: to the entry that led there.
+/// After Back, focuses the link that led to the location.
 fn back_to_entry(event: &HashChangeEvent) {
     let from = event.old_url().rsplit_once('#').map(|(_, from)| format!("a[href=\"#{from}\"]"));
     browser::later(0, move || {
@@ -121,7 +122,7 @@ fn Page(session: Session, made: RwSignal<u8>) -> impl IntoView {
     }
 }
 
-/// Files may be dropped anywhere.
+/// Files can be dropped anywhere.
 fn for_drops(session: Session, dropping: RwSignal<bool>) {
     let has_files = |event: &DragEvent| event.data_transfer().filter(|data| data.types().includes(&"Files".into(), 0));
     window_event_listener(ev::dragover, move |event| {
@@ -131,7 +132,7 @@ fn for_drops(session: Session, dropping: RwSignal<bool>) {
         }
     });
     window_event_listener(ev::dragleave, move |event| {
-        // Leaving one element for another is not leaving the page.
+        // Moving from one element to another does not mean leaving the page.
         dropping.set(event.related_target().is_some() && has_files(&event).is_some());
     });
     window_event_listener(ev::drop, move |event| {

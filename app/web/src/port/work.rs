@@ -1,5 +1,5 @@
-//! What lies between the page's state and everything else: the worker, files, links, storage, downloads. It knows the
-//! state and not the view.
+//! The connections between the page's state and everything else: the worker, files, links, storage, downloads. It
+//! depends on the state, not on the view.
 
 pub mod archive;
 pub mod desk;

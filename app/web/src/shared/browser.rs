@@ -1,4 +1,4 @@
-//! The browser's calls that Leptos does not know.
+//! Browser functions that Leptos does not provide.
 
 use js_sys::{Array, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -16,7 +16,7 @@ extern "C" {
     #[wasm_bindgen(thread_local_v2, js_namespace = import, js_name = meta)]
     static IMPORT_META: ImportMeta;
 
-    /// `web-sys` counts these two among what may still change.
+    /// `web-sys` considers these two unstable.
     type CompressionStream;
     #[wasm_bindgen(constructor, catch)]
     fn new(format: &str) -> Result<CompressionStream, JsValue>;
@@ -24,18 +24,18 @@ extern "C" {
     #[wasm_bindgen(constructor, catch)]
     fn new(format: &str) -> Result<DecompressionStream, JsValue>;
 
-    /// Where the whole site is one file, it lies beside nothing: blobs, by the names that they would have.
+    /// If the whole site is one file, there are no files next to it, but blobs, by the names of these files.
     #[wasm_bindgen(thread_local_v2, js_name = portolanCarried)]
     static CARRIED: Option<js_sys::Object>;
 }
 
-/// A file that the page carries in itself.
+/// A file that is included in the page.
 fn carried(file: &str) -> Option<Blob> {
     let files = CARRIED.with(Option::clone)?;
     Reflect::get(&files, &file.into()).ok()?.dyn_into().ok()
 }
 
-/// The address of a file that lies beside the page's module. So the page works under any path and from any folder.
+/// The address of a file next to the page's module. With it, the page works under any path and in any folder.
 pub(crate) fn beside(file: &str) -> String {
     if let Some(address) = carried(file).and_then(|blob| Url::create_object_url_with_blob(&blob).ok()) {
         return address;
@@ -52,7 +52,7 @@ pub(crate) fn document() -> Document {
     window().document().expect("the page has a document")
 }
 
-/// Calls back after so many milliseconds; the number stops it.
+/// Calls back after this many milliseconds; the returned number cancels it.
 pub(crate) fn later(milliseconds: i32, call: impl FnOnce() + 'static) -> i32 {
     let call = Closure::once_into_js(call);
     let set = window().set_timeout_with_callback_and_timeout_and_arguments_0(call.unchecked_ref(), milliseconds);
@@ -64,12 +64,12 @@ pub(crate) fn now() -> f64 {
     window().performance().map_or(0.0, |clock| clock.now())
 }
 
-/// Puts another address in the place of the present one; nothing is loaded and no event comes.
+/// Replaces the current address without loading anything or triggering an event.
 pub(crate) fn set_address(address: &str) -> Result<(), JsValue> {
     window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(address))
 }
 
-/// Takes the fragment off the address. Where the whole site is one file, the fragment says which page is seen.
+/// Removes the fragment from the address. If the whole site is one file, the fragment says which page is shown.
 pub(crate) fn clear_fragment() {
     let location = window().location();
     let _ = match CARRIED.with(Option::is_some) {
@@ -78,19 +78,20 @@ pub(crate) fn clear_fragment() {
     };
 }
 
-/// What an exception says.
+/// The message of an exception.
 pub(crate) fn reason(error: &JsValue) -> String {
     let message = Reflect::get(error, &"message".into()).ok().and_then(|m| m.as_string());
     message.or_else(|| error.as_string()).unwrap_or_else(|| "the browser gave no reason".to_owned())
 }
 
-/// What a worker's error event says. Where the worker's script cannot be fetched it is a plain event without a message.
+/// The message of a worker's error event. If the worker's script cannot be fetched, it is a plain event without a
+/// message.
 pub(crate) fn worker_error(event: &Event) -> String {
     let said = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message).filter(|message| !message.is_empty());
     said.unwrap_or_else(|| "it could not be loaded".to_owned())
 }
 
-/// Gives the user a file.
+/// Downloads bytes as a file.
 pub(crate) fn download(name: &str, kind: &str, bytes: &[u8]) -> Result<(), JsValue> {
     let options = BlobPropertyBag::new();
     options.set_type(kind);
@@ -107,10 +108,10 @@ pub(crate) fn download(name: &str, kind: &str, bytes: &[u8]) -> Result<(), JsVal
     Ok(())
 }
 
-/// Puts text on the clipboard.
+/// Copies text to the clipboard.
 pub(crate) async fn copy(text: &str) -> Result<(), JsValue> {
     let navigator = window().navigator();
-    // Missing where the page is served without https.
+    // Missing if the page is not served over https.
     if Reflect::get(&navigator, &"clipboard".into())?.is_undefined() {
         return Err("the browser allows clipboard access on https pages only".into());
     }
@@ -133,26 +134,26 @@ async fn fetch(file: &str) -> Result<Response, JsValue> {
     }
 }
 
-/// Bytes fetched from beside the page's module.
+/// Fetches the bytes of a file next to the page's module.
 pub(crate) async fn fetch_bytes(file: &str) -> Result<Uint8Array, JsValue> {
     let buffer = JsFuture::from(fetch(file).await?.array_buffer()?).await?;
     Ok(Uint8Array::new(&buffer))
 }
 
-/// Text fetched from beside the page's module.
+/// Fetches the text of a file next to the page's module.
 pub(crate) async fn fetch_text(file: &str) -> Result<String, JsValue> {
     let response = fetch(file).await?;
     let text = JsFuture::from(response.text()?).await?;
     text.as_string().ok_or_else(|| "not a text".into())
 }
 
-/// Deflates without header.
+/// Deflates without a header.
 pub(crate) async fn deflate(bytes: &[u8]) -> Result<Vec<u8>, JsValue> {
     let stream = CompressionStream::new("deflate-raw")?;
     pump(bytes, stream.unchecked_into(), usize::MAX).await
 }
 
-/// Inflates what has no header; an error when more than `most` bytes come out.
+/// Inflates data without a header; an error if the result has more than `most` bytes.
 pub(crate) async fn inflate(bytes: &[u8], most: usize) -> Result<Vec<u8>, JsValue> {
     let stream = DecompressionStream::new("deflate-raw")?;
     pump(bytes, stream.unchecked_into(), most).await
@@ -172,13 +173,13 @@ async fn pump(bytes: &[u8], through: ReadableWritablePair, most: usize) -> Resul
         let chunk: Uint8Array = Reflect::get(&step, &"value".into())?.unchecked_into();
         if out.len() + chunk.length() as usize > most {
             let _: Promise = reader.cancel();
-            return Err("it unpacks to more than this page takes".into());
+            return Err("it is too large when unpacked".into());
         }
         out.extend(chunk.to_vec());
     }
 }
 
-/// Calls back when an element changes its size, for as long as the page is open.
+/// Calls back when an element's size changes, for as long as the page is open.
 pub(crate) fn when_resized(element: &web_sys::Element, call: impl FnMut() + 'static) {
     let call = Closure::<dyn FnMut()>::new(call).into_js_value();
     if let Ok(observer) = web_sys::ResizeObserver::new(call.unchecked_ref()) {
@@ -186,7 +187,7 @@ pub(crate) fn when_resized(element: &web_sys::Element, call: impl FnMut() + 'sta
     }
 }
 
-/// Width of the page, CSS pixels.
+/// The width of the page in CSS pixels.
 pub(crate) fn page_width() -> f64 {
     window().inner_width().ok().and_then(|width| width.as_f64()).unwrap_or(1280.0)
 }

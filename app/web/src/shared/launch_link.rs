@@ -1,32 +1,34 @@
-//! The fields of a launch in an address: `#target=hpu&entry=bin/exec.py&args=mode%3Dtrain`. Field names are those of the
-//! command, so another page can write such a link without asking here.
+//! The fields of a launch in an address: `#target=hpu&entry=bin/exec.py&args=mode%3Dtrain`. Field names are those of
+//! the command, so other pages can write such links without this module.
 
 use launch::form::Fields;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-/// What can't stand in a value: what ends it, and what browsers change in an address.
+/// Characters that must be escaped in a value: those that end it, and those that browsers change in an address.
 const SPECIAL: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'<').add(b'=').add(b'>').add(b'`');
 
-/// What goes before the fields where the whole site is one file: there a fragment begins with its view.
+/// The prefix of the fields if the whole site is one file: there, a fragment starts with its view.
 const VIEW: &str = "launch?";
 
-/// The beginning of this page's fragments, taken from the one that it was opened with.
+/// The prefix of this page's fragments, from the one with which it was opened.
 pub fn view(fragment: &str) -> &'static str {
     if fragment.trim_start_matches('#').starts_with(VIEW) { VIEW } else { "" }
 }
 
-/// The fields as a fragment, without `#` and the view; empty fields are left out.
+/// The fields as a fragment, without `#` and the view; empty fields are omitted.
 pub fn write(fields: &Fields) -> String {
     let encode = |text: &str| utf8_percent_encode(text, SPECIAL).to_string();
     let pairs = fields.iter().filter(|(_, value)| !value.is_empty());
     pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect::<Vec<_>>().join("&")
 }
 
-/// The end of a name under which older links have the devices of a replica, after what the target calls them, and the name now.
+/// The suffix that older links use for the devices of a replica, after the target's name for them, and the current
+/// name.
 const FORMERLY: (&str, &str) = ("s-per-replica", "devices-per-replica");
 
-/// The fields of a fragment, with or without a view. What is no pair is passed over; the last of two values holds.
+/// The fields of a fragment, with or without a view. Anything other than a pair is ignored; the last of several values
+/// applies.
 pub fn read(fragment: &str) -> Fields {
     let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
     let fragment = fragment.trim_start_matches('#');

@@ -1,4 +1,4 @@
-//! Texts as the pages show them: code between backticks, addresses as links, counted things.
+//! Texts as the pages show them: code between backticks, addresses as links, counts.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,14 +9,14 @@ pub enum Piece {
     Words(String),
     /// Code.
     Code(String),
-    /// A link: its address, and what is shown for it.
+    /// A link: its address, and the text shown for it.
     Link(String, String),
 }
 
-/// A text's parts: what stands between backticks is code, and an address is a link that shows its host.
+/// A text's parts: text between backticks is code, and an address is a link that shows its host.
 pub fn pieces(text: &str) -> Vec<Piece> {
     let parts: Vec<&str> = text.split('`').collect();
-    // A backtick without a second is a backtick.
+    // An unpaired backtick is kept.
     if parts.len().is_multiple_of(2) {
         return linked(text);
     }
@@ -46,8 +46,8 @@ fn linked(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// A message as a sentence of its own: a message is written to follow its place, and ends without a full stop. Code and names
-/// begin as they are written.
+/// A message as a sentence: messages are written to follow a location, and have no full stop at the end. Code and names
+/// at the beginning are not capitalized.
 pub fn sentence(message: &str) -> String {
     let end = message.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(message.len());
     let (first, rest) = message.split_at(end);
@@ -62,7 +62,7 @@ pub fn sentence(message: &str) -> String {
     text
 }
 
-/// A number that things which look the same share.
+/// A hash of a value, equal for equal values.
 pub fn hash_of(thing: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     thing.hash(&mut hasher);
@@ -74,7 +74,7 @@ pub fn count(n: usize, thing: &str) -> String {
     format!("{} {thing}{}", thousands(n as u64), if n == 1 { "" } else { "s" })
 }
 
-/// A whole number with its thousands apart.
+/// A whole number with thousands separators.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Components that all pages use.
+//! Components used by all pages.
 
 mod code;
 mod live;

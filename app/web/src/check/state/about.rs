@@ -1,12 +1,12 @@
-//! What a run was of: the head of a printed report.
+//! The description of a run: the head of a printed report.
 
 use crate::check::state::choice::Choice;
 use crate::shared::text::thousands;
 
-/// A name and what it is.
+/// A name and its value.
 pub type Row = (&'static str, String);
 
-/// What ran; `weights` and `input` are the names of the files that the form names, and `when` is a moment.
+/// What was run; `weights` and `input` are the names of the files that the form names, and `when` is a time.
 pub fn rows(choice: &Choice, weights: Option<&str>, input: Option<&str>, when: &str) -> Vec<Row> {
     let get = |key| choice.get(key).unwrap_or_default();
     let parameters =
@@ -45,7 +45,7 @@ mod tests {
         check("preset=a21&seed=3&downsample=2", [None, None], ["a21, 8,510,547", "from seed 3", "downsampled by 2"]);
         let files = [Some("<w>.pt"), Some("e.npz")];
         check("depth=3&weights=file&input=file&event=4", files, ["custom", "<w>.pt", "e.npz, event 4"]);
-        // Chosen files that the form does not name.
+        // Chosen files that the form does not use.
         check("", files, ["small", "sample", "synthetic 0"]);
     }
 }

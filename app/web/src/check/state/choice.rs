@@ -1,18 +1,18 @@
-//! What the form holds, and the link that carries it.
+//! The form's values, and the link that contains them.
 //!
-//! Every control has a key; the fields of the configuration have CosmicTagger's own names. The part of the address behind
-//! `#` lists keys and values, those alone that are not as the page begins.
+//! Every control has a key; the fields of the configuration have CosmicTagger's own names. The fragment of the address
+//! lists keys and values that differ from the initial ones.
 
 use crate::check::protocol::{Input, Run, Weights};
 use uresnet::{
     Config, Connections, Downsampling, Error, GrowthRate, Network, Normalization, PLANES, Precision, Upsampling,
 };
 
-/// What the other run may compute with, by the words of `portolan forward --precision`.
+/// The possible precisions of the other run, with the names of `portolan forward --precision`.
 pub const PRECISIONS: [(&str, Precision); 3] =
     [("fp32", Precision::Fp32), ("bf16", Precision::Bf16), ("fp16", Precision::Fp16)];
 
-/// Configurations by name: CosmicTagger's, and a small one that runs in a moment and has been trained.
+/// Configurations by name: CosmicTagger's, and a small one that runs quickly and has been trained.
 pub const PRESETS: [&str; 5] = ["small", "uresnet", "a21", "scc21", "polaris"];
 
 /// The fields of the configuration, in the order of the form.
@@ -38,24 +38,24 @@ pub const FIELDS: [&str; 15] = [
 pub const OTHERS: [&str; 9] =
     ["height", "width", "downsample", "weights", "seed", "input", "event", "precision", "stages"];
 
-/// Where weights may come from: trained ones that lie beside the page, a number, a file.
+/// The possible sources of weights: trained ones from the site, a seed, a file.
 pub const WEIGHTS: [&str; 3] = ["sample", "seeded", "file"];
 
-/// Bytes that a program in a browser can have at most.
+/// The maximum memory of a program in a browser, in bytes.
 const MEMORY: f64 = (1u64 << 32) as f64;
 
-/// Places in [`WEIGHTS`].
+/// Indices into [`WEIGHTS`].
 const SAMPLE: usize = 0;
 const SEEDED: usize = 1;
 const FILE: usize = 2;
 
-/// The configuration that the sample weights are for.
+/// The configuration of the sample weights.
 const SAMPLED: &str = "small";
 
-/// Where the event may come from.
+/// The possible sources of the event.
 pub const INPUTS: [&str; 2] = ["synthetic", "file"];
 
-/// Which modules' outputs a bundle may hold.
+/// The modules whose outputs a bundle can include.
 pub const STAGES: [&str; 3] = ["none", "coarse", "all"];
 
 const NORMALIZATIONS: [(&str, Normalization); 3] =
@@ -70,37 +70,37 @@ const UPSAMPLINGS: [(&str, Upsampling); 2] =
     [("interpolation", Upsampling::Interpolation), ("convolutional", Upsampling::Convolutional)];
 const SWITCH: [(&str, bool); 2] = [("false", false), ("true", true)];
 
-/// What is wrong with a field.
+/// The problem of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// The field's key.
     pub key: &'static str,
-    /// A sentence for the reader.
+    /// A sentence for the user.
     pub problem: String,
-    /// Height and width, pixels, that would be right.
+    /// A valid height and width in pixels.
     pub next_size: Option<(usize, usize)>,
 }
 
-/// What the form holds.
+/// The form's values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The network.
     pub config: Config,
-    /// Height and width of a synthetic or sparse event's picture.
+    /// Height and width of the image of a synthetic or sparse event.
     pub size: (usize, usize),
-    /// So many by so many pixels are made one.
+    /// The downsampling factor: this many by this many pixels become one.
     pub downsample: usize,
-    /// A place in [`WEIGHTS`].
+    /// An index into [`WEIGHTS`].
     pub weights: usize,
-    /// The number that weights are made from.
+    /// The seed of generated weights.
     pub seed: u64,
-    /// A place in [`INPUTS`].
+    /// An index into [`INPUTS`].
     pub input: usize,
-    /// The number that an event is made from, or that of an event in a file.
+    /// The seed of a generated event, or the number of an event in a file.
     pub event: u64,
-    /// A place in [`PRECISIONS`].
+    /// An index into [`PRECISIONS`].
     pub precision: usize,
-    /// A place in [`STAGES`].
+    /// An index into [`STAGES`].
     pub stages: usize,
 }
 
@@ -120,7 +120,7 @@ impl Default for Choice {
     }
 }
 
-/// What a control takes.
+/// The kind of values of a control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number.
@@ -131,7 +131,7 @@ pub enum Kind {
     Switch,
 }
 
-/// What the control of a key takes.
+/// The kind of values of a key's control.
 pub fn kind(key: &str) -> Kind {
     fn words<T>(table: &[(&'static str, T)]) -> Kind {
         Kind::Words(table.iter().map(|(word, _)| *word).collect())
@@ -153,7 +153,7 @@ pub fn kind(key: &str) -> Kind {
 }
 
 impl Choice {
-    /// The value of a control as text; none for an unknown key.
+    /// The value of a control as text; `None` for an unknown key.
     pub fn get(&self, key: &str) -> Option<String> {
         fn word<T: PartialEq>(table: &[(&str, T)], value: &T) -> String {
             table.iter().find(|(_, known)| known == value).map_or(String::new(), |(word, _)| word.to_string())
@@ -189,7 +189,7 @@ impl Choice {
         })
     }
 
-    /// Sets a control; an error says what it takes, and nothing changes.
+    /// Sets the value of a control; the error says which values are valid, and nothing changes.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         fn word<T: Copy>(table: &[(&str, T)], value: &str) -> Result<T, String> {
             let words: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
@@ -238,8 +238,8 @@ impl Choice {
         Ok(())
     }
 
-    /// The same for a control that somebody uses: sample weights and their configuration go together, so the one that is
-    /// not asked for follows.
+    /// The same for a control that the user changes: sample weights and their configuration belong together, so
+    /// changing one also changes the other.
     pub fn choose(&mut self, key: &str, value: &str) -> Result<(), String> {
         self.set(key, value)?;
         if self.weights == SAMPLE && self.preset() != Some(SAMPLED) {
@@ -251,32 +251,32 @@ impl Choice {
         Ok(())
     }
 
-    /// Weights as they are until somebody chooses others.
+    /// The weights until the user chooses others.
     fn usual_weights(&self) -> usize {
         if self.preset() == Some(SAMPLED) { SAMPLE } else { SEEDED }
     }
 
-    /// The weights are those beside the page.
+    /// Whether the weights are the site's.
     pub fn has_sample_weights(&self) -> bool {
         self.weights == SAMPLE
     }
 
-    /// The weights are in a file of the user's.
+    /// Whether the weights are in a file of the user's.
     pub fn has_weight_file(&self) -> bool {
         self.weights == FILE
     }
 
-    /// The event is in a file of the user's.
+    /// Whether the event is in a file of the user's.
     pub fn has_input_file(&self) -> bool {
         self.input != 0
     }
 
-    /// The preset that the configuration is.
+    /// The preset with this configuration.
     pub fn preset(&self) -> Option<&'static str> {
         PRESETS.into_iter().find(|name| Config::preset(name).as_ref() == Some(&self.config))
     }
 
-    /// What is wrong.
+    /// The problems.
     pub fn faults(&self) -> Vec<Fault> {
         let fault = |key, problem: String| vec![Fault { key, problem, next_size: None }];
         let config = &self.config;
@@ -292,7 +292,7 @@ impl Choice {
         if factor == 0 {
             return fault("downsample", "must be at least 1".to_string());
         }
-        // A dense picture brings its own size.
+        // A dense image has its own size.
         if self.input != 0 {
             return Vec::new();
         }
@@ -314,13 +314,14 @@ impl Choice {
         }
     }
 
-    /// Why the picture is one that no browser computes, and the largest that is.
+    /// Why an image is too large for any browser, and the largest possible size.
     fn too_large(&self) -> Option<String> {
         let (factor, (height, width)) = (self.downsample as f64, self.size);
         let filters = self.config.n_initial_filters as f64;
-        // Where the maps are finest, two of each plane are in memory at a time; and picture and logits are.
+        // At the finest resolution, two feature maps of each plane are in memory at a time, in addition to image and
+        // logits.
         let maps = 4.0 * (2.0 * filters + 4.0) * PLANES as f64 / (factor * factor);
-        // The other program in the worker has the event as it was, and what is shown of the run.
+        // The other program in the worker has the original event, and the displayed data of the run.
         let shown = 32.0 + 128.0 / (factor * factor);
         let most = MEMORY / maps.max(shown);
         let pixels = height as f64 * width as f64;
@@ -338,7 +339,7 @@ impl Choice {
         ))
     }
 
-    /// Learned numbers of the network; none where it can't be built.
+    /// The number of parameters of the network; `None` if it can't be built.
     pub fn parameters(&self) -> Option<usize> {
         Network::new(&self.config).ok().map(|network| network.parameter_count())
     }
@@ -353,7 +354,7 @@ impl Choice {
         format!("{{\n{}\n}}\n", FIELDS.iter().map(line).collect::<Vec<_>>().join(",\n"))
     }
 
-    /// What to compute.
+    /// The run to perform.
     pub fn run(&self) -> Run {
         Run {
             config: self.config.clone(),
@@ -364,7 +365,7 @@ impl Choice {
         }
     }
 
-    /// The part of the address behind `#`; nothing where all is as the page begins.
+    /// The fragment of the address; empty if all values are the initial ones.
     pub fn fragment(&self) -> String {
         let begin = Choice::default();
         let mut parts = Vec::new();
@@ -392,12 +393,12 @@ impl Choice {
         parts.join("&")
     }
 
-    /// Reads [`Choice::fragment`], with or without `#`. What is not understood is told, and the rest counts.
+    /// Parses [`Choice::fragment`], with or without `#`. Invalid parts are reported, and the rest is applied.
     pub fn from_fragment(fragment: &str) -> (Choice, Vec<String>) {
         let (mut choice, mut faults) = (Choice::default(), Vec::new());
         let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
         let mut weights = false;
-        // A word alone is a place on the page.
+        // A single word is an anchor on the page.
         for part in fragment.split('&').filter(|_| fragment.contains('=')) {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
             match choice.set(key, value) {
@@ -411,7 +412,8 @@ impl Choice {
         (choice, faults)
     }
 
-    /// The command that writes the same reference; `config` is the name of the file for a configuration that is no preset.
+    /// The command that writes the same reference; `config` is the name of the file for a configuration that is not a
+    /// preset.
     pub fn command(&self, config: &str) -> String {
         let mut words = vec!["portolan forward --config".to_string(), self.preset().unwrap_or(config).to_string()];
         words.push(match self.weights {
@@ -434,7 +436,7 @@ impl Choice {
         words.join(" ")
     }
 
-    /// The command that runs a ported project on the reference.
+    /// The command that runs a ported project with the reference.
     pub fn port_command(&self) -> String {
         let stages = [" --stages", " --stages", " --stages all"][self.stages];
         let precision = PRECISIONS[self.precision].0;

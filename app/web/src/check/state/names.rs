@@ -1,11 +1,11 @@
-//! How numbers, sizes and paths are written.
+//! The formatting of numbers, sizes and paths.
 
 use uresnet::Precision;
 
 /// Names of the classes by their label.
 pub const CLASS_NAMES: [&str; uresnet::CLASSES] = ["background", "cosmic", "neutrino"];
 
-/// The numbers of a precision.
+/// The number type of a precision.
 pub fn precision(precision: Precision) -> &'static str {
     match precision {
         Precision::Fp32 => "float32",
@@ -14,12 +14,12 @@ pub fn precision(precision: Precision) -> &'static str {
     }
 }
 
-/// A share in percent.
+/// A percentage.
 pub fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{:.2} %", 100.0 * share))
 }
 
-/// Bytes as people count them.
+/// A size in readable units.
 pub fn size(bytes: u64) -> String {
     let number = bytes as f64;
     match bytes {
@@ -30,7 +30,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// GFLOP/s by the definition: a method that saves products counts as if it did them all.
+/// GFLOP/s by definition: a method that saves multiplications is counted as if it performed all of them.
 pub fn rate(macs: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { 2.0 * macs as f64 / seconds / 1e9 } else { 0.0 }
 }

@@ -1,6 +1,6 @@
-//! Planes as pictures: where one looks, and which colour each pixel of the screen has.
+//! Planes as images: the view, and the colour of each device pixel.
 
-/// What is shown of a plane.
+/// The layer of a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layer {
     /// Charge.
@@ -8,11 +8,11 @@ pub enum Layer {
     Input,
     /// The class with the largest logit.
     Prediction,
-    /// The class that is right.
+    /// The correct class.
     Labels,
-    /// The class with the largest logit of the other run.
+    /// The class with the largest logit in the other run.
     Candidate,
-    /// The largest difference of a pixel's logits.
+    /// The largest difference of each pixel's logits.
     Difference,
 }
 
@@ -20,7 +20,7 @@ impl Layer {
     /// All of them.
     pub const ALL: [Layer; 5] = [Layer::Input, Layer::Prediction, Layer::Labels, Layer::Candidate, Layer::Difference];
 
-    /// A word for attributes.
+    /// A name for attributes.
     pub fn word(self) -> &'static str {
         match self {
             Layer::Input => "input",
@@ -31,12 +31,12 @@ impl Layer {
         }
     }
 
-    /// The layer of a word.
+    /// The layer with a name.
     pub fn of(word: &str) -> Option<Layer> {
         Layer::ALL.into_iter().find(|layer| layer.word() == word)
     }
 
-    /// A name for people.
+    /// A display name.
     pub fn name(self) -> &'static str {
         match self {
             Layer::Input => "Input",
@@ -48,21 +48,21 @@ impl Layer {
     }
 }
 
-/// Which part of a plane is seen.
+/// The visible part of a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct View {
-    /// Pixels of the screen for one of the plane.
+    /// Device pixels per pixel of the plane.
     pub scale: f64,
-    /// Column at the left edge.
+    /// The column at the left edge.
     pub left: f64,
-    /// Row at the upper edge.
+    /// The row at the top edge.
     pub top: f64,
 }
 
 /// Height and width.
 pub type Size = (usize, usize);
 
-/// The screen shows at most so many of its pixels for one of the plane.
+/// The maximum number of device pixels per pixel of the plane.
 const CLOSEST: f64 = 48.0;
 
 impl View {
@@ -72,7 +72,7 @@ impl View {
         View { scale: fit(screen.0, plane.0).min(fit(screen.1, plane.1)), left: 0.0, top: 0.0 }.kept(plane, screen)
     }
 
-    /// Closer or further off; the point (x, y) of the screen stays where it is.
+    /// Zooms in or out; the point (x, y) of the screen stays in place.
     pub fn zoomed(self, factor: f64, x: f64, y: f64, plane: Size, screen: Size) -> View {
         let scale = self.scale * factor;
         let (column, row) = (self.left + x / self.scale, self.top + y / self.scale);
@@ -80,12 +80,12 @@ impl View {
         View { scale, left: column - x / scale, top: row - y / scale }.kept(plane, screen)
     }
 
-    /// Moved by so many pixels of the screen.
+    /// Moves by this many device pixels.
     pub fn moved(self, x: f64, y: f64, plane: Size, screen: Size) -> View {
         View { left: self.left - x / self.scale, top: self.top - y / self.scale, ..self }.kept(plane, screen)
     }
 
-    /// Moved just so far that a pixel is in sight.
+    /// Moves just far enough to make a pixel visible.
     pub fn showing(self, (row, column): (usize, usize), plane: Size, screen: Size) -> View {
         let inside = |start: f64, at: usize, length: usize| {
             let seen = length as f64 / self.scale;
@@ -102,7 +102,7 @@ impl View {
         inside.then_some((row as usize, column as usize))
     }
 
-    /// No further than the plane's edges; what is smaller than the screen stands in its middle.
+    /// Limited to the plane's edges; a plane that is smaller than the screen is centred.
     fn kept(self, plane: Size, screen: Size) -> View {
         let keep = |start: f64, plane: usize, screen: usize| {
             let (plane, seen) = (plane as f64, screen as f64 / self.scale);
@@ -111,7 +111,7 @@ impl View {
         View { left: keep(self.left, plane.1, screen.1), top: keep(self.top, plane.0, screen.0), ..self }
     }
 
-    /// For each of so many pixels of the screen, the pixels of the plane that it covers, at least one.
+    /// For each of this many device pixels, the pixels of the plane that it covers, at least one.
     fn covered(start: f64, scale: f64, screen: usize, plane: usize) -> Vec<std::ops::Range<usize>> {
         let edge = |at: usize| start + at as f64 / scale;
         let range = |at: usize| {
@@ -129,8 +129,8 @@ impl View {
 /// A colour.
 pub type Rgb = [u8; 3];
 
-/// Paints what is seen of a plane as RGBA. A pixel of the screen that covers several of the plane shows the largest, so
-/// that a thin track is not lost from afar.
+/// Paints the visible part of a plane as RGBA. A device pixel that covers several pixels of the plane shows the
+/// largest, so that a thin track stays visible when zoomed out.
 pub fn paint<T: Copy + PartialOrd>(
     plane: &[T],
     size: Size,
@@ -163,23 +163,23 @@ pub fn paint<T: Copy + PartialOrd>(
 /// The colours of a theme.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Colours {
-    /// Where nothing is.
+    /// The background.
     pub ground: Rgb,
     /// Outside the plane.
     pub beyond: Rgb,
     /// The most charge.
     pub ink: Rgb,
-    /// Background, cosmic, neutrino; told apart with any kind of colour vision.
+    /// Background, cosmic, neutrino; distinguishable with any kind of colour vision.
     pub classes: [Rgb; uresnet::CLASSES],
     /// Small to large differences.
     pub ramp: [Rgb; 5],
-    /// A number that is none.
+    /// A value that is not a number.
     pub nothing: Rgb,
-    /// Marks the pixel that is read out.
+    /// The marker of the inspected pixel.
     pub mark: Rgb,
 }
 
-/// On light ground.
+/// For a light background.
 pub const LIGHT: Colours = Colours {
     ground: [255, 255, 255],
     beyond: [236, 230, 216],
@@ -190,7 +190,7 @@ pub const LIGHT: Colours = Colours {
     mark: [204, 0, 153],
 };
 
-/// On dark ground.
+/// For a dark background.
 pub const DARK: Colours = Colours {
     ground: [11, 18, 22],
     beyond: [34, 46, 54],
@@ -207,7 +207,7 @@ impl Colours {
         if value.is_nan() || value <= 0.0 || brightest <= 0.0 {
             return self.ground;
         }
-        // Faint pixels are told from empty ones.
+        // Faint pixels are distinguishable from empty ones.
         let share = 0.15 + 0.85 * (1.0 + 100.0 * value / brightest).ln() / 101f32.ln();
         mixed(self.ground, self.ink, share)
     }

@@ -1,15 +1,15 @@
-//! The three planes: what there is to see, and from where one looks.
+//! The three planes: their data, and the view.
 
 use crate::check::state::names::CLASS_NAMES;
 use crate::check::state::picture::{Colours, Layer, Size, View, paint};
-/// What there is to see, and from where one looks. All planes are looked at alike.
+/// The data and the view. All planes share one view.
 #[derive(Clone, Debug, Default)]
 pub struct Planes {
-    /// Height and width of the picture.
+    /// Height and width of the image.
     pub input_size: Size,
     /// Height and width of the logits.
     pub output_size: Size,
-    /// Each layer's three planes, one after the other; empty where there is none.
+    /// The three planes of each layer, one after the other; empty for layers without data.
     pub charge: Vec<f32>,
     /// The most charge.
     pub brightest: f32,
@@ -19,20 +19,20 @@ pub struct Planes {
     pub labels: Vec<u8>,
     /// Classes of the other run.
     pub candidate: Vec<u8>,
-    /// Differences to the other run.
+    /// Differences from the other run.
     pub difference: Vec<f32>,
-    /// The largest of them that is a number.
+    /// The largest finite difference.
     pub largest: f32,
     /// The layer that is shown.
     pub layer: Layer,
-    /// None while the whole planes are seen.
+    /// The view; `None` while the whole planes are visible.
     pub view: Option<View>,
-    /// The pixel that is read out: plane, row, column.
+    /// The inspected pixel: plane, row, column.
     pub cursor: Option<(usize, usize, usize)>,
 }
 
 impl Planes {
-    /// Whether there is such a layer.
+    /// Whether a layer has data.
     pub fn has(&self, layer: Layer) -> bool {
         match layer {
             Layer::Input => !self.charge.is_empty(),
@@ -43,28 +43,28 @@ impl Planes {
         }
     }
 
-    /// Looks at the whole planes again.
+    /// Shows the whole planes again.
     pub fn fit(&mut self) {
         self.view = None;
     }
 
-    /// Looks closer or from further off; the point of the screen stays, or its middle.
+    /// Zooms in or out around a point of the screen, or around its centre.
     pub fn zoom(&mut self, factor: f64, at: Option<(f64, f64)>, screen: Size) {
         let (x, y) = at.unwrap_or((screen.1 as f64 / 2.0, screen.0 as f64 / 2.0));
         self.view = Some(self.view(screen).zoomed(factor, x, y, self.input_size, screen));
     }
 
-    /// Looks closer or from further off at the pixel that is read out.
+    /// Zooms in or out around the inspected pixel.
     pub fn zoom_at_cursor(&mut self, factor: f64, screen: Size) {
         self.zoom(factor, self.cursor_place(screen), screen);
     }
 
-    /// Moves by so many pixels of the screen.
+    /// Moves by this many device pixels.
     pub fn shift(&mut self, x: f64, y: f64, screen: Size) {
         self.view = Some(self.view(screen).moved(x, y, self.input_size, screen));
     }
 
-    /// Whether only a part is seen.
+    /// Whether only a part is visible.
     pub fn is_near(&self) -> bool {
         self.view.is_some()
     }
@@ -78,14 +78,14 @@ impl Planes {
         self.view(screen).under(x, y, self.input_size)
     }
 
-    /// Where on the screen the pixel that is read out is.
+    /// The position of the inspected pixel on the screen.
     pub fn cursor_place(&self, screen: Size) -> Option<(f64, f64)> {
         let ((_, row, column), view) = (self.cursor?, self.view(screen));
         let place = |at: usize, start: f64| (at as f64 + 0.5 - start) * view.scale;
         Some((place(column, view.left), place(row, view.top)))
     }
 
-    /// Moves the pixel that is read out, and the view after it.
+    /// Moves the inspected pixel, and the view if necessary.
     pub fn step(&mut self, plane: usize, down: isize, right: isize, screen: Size) {
         let (height, width) = self.input_size;
         let (row, column) = match self.cursor {
@@ -101,21 +101,21 @@ impl Planes {
         }
     }
 
-    /// Sets the pixel that is read out to the one under a point of the screen. Whether it is another.
+    /// Inspects the pixel under a point of the screen. Returns whether it is a different one.
     pub fn point(&mut self, plane: usize, x: f64, y: f64, screen: Size) -> bool {
         let Some((row, column)) = self.under(x, y, screen) else { return false };
         let cursor = Some((plane, row, column));
         std::mem::replace(&mut self.cursor, cursor) != cursor
     }
 
-    /// The pixel that is read out as a rectangle of a plane's canvas: left, top, side.
+    /// The inspected pixel as a rectangle of a plane's canvas: left, top, side.
     pub fn marked(&self, plane: usize, screen: Size) -> Option<(f64, f64, f64)> {
         let (_, row, column) = self.cursor.filter(|cursor| cursor.0 == plane)?;
         let view = self.view(screen);
         Some(((column as f64 - view.left) * view.scale, (row as f64 - view.top) * view.scale, view.scale.max(3.0)))
     }
 
-    /// What is known of the pixel that is read out, where it is one of this plane.
+    /// The values of the inspected pixel, if it is in this plane.
     pub fn value(&self, of: usize) -> String {
         let Some((plane, row, column)) = self.cursor.filter(|cursor| cursor.0 == of) else { return String::new() };
         let place =
@@ -138,7 +138,7 @@ impl Planes {
         text
     }
 
-    /// What a canvas of this size shows of a plane, as RGBA.
+    /// The contents of a canvas of this size for a plane, as RGBA.
     pub fn pixels(&self, plane: usize, screen: Size, colours: &Colours) -> Vec<u8> {
         fn one<T>(all: &[T], plane: usize, (height, width): Size) -> &[T] {
             let area = height * width;

@@ -1,4 +1,4 @@
-//! What came out of a run and of a comparison, ready to be shown.
+//! The results of a run and of a comparison, prepared for display.
 
 use crate::check::protocol::Facts;
 use crate::check::state::names::{CLASS_NAMES, percent, precision, rate, short_path, size};
@@ -9,7 +9,7 @@ use uresnet::{CLASSES, Report, Step};
 /// A name and a value.
 pub type Fact = (String, String);
 
-/// Time, memory, and the scores where labels are known.
+/// Time, memory, and the scores if labels are known.
 pub fn statistics(facts: &Facts) -> Vec<Fact> {
     let (macs, seconds) = facts.whole();
     let (low, high) = facts.range;
@@ -42,20 +42,20 @@ fn ious(of: [Option<f64>; CLASSES]) -> impl Iterator<Item = Fact> {
     CLASS_NAMES.iter().zip(of).map(move |(name, iou)| (format!("IoU {name}"), value(iou)))
 }
 
-/// The layers of one kind together.
+/// The layers of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
     /// Its name.
     pub name: String,
-    /// Multiplications and additions in pairs.
+    /// The number of multiply-add operations.
     pub macs: u64,
     /// Seconds.
     pub seconds: f64,
-    /// Share of all seconds, percent.
+    /// Percentage of all seconds.
     pub share: f64,
 }
 
-/// Kinds of layers, the slowest first.
+/// Kinds of layers, slowest first.
 pub fn kinds(steps: &[(Step, f64)]) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for (step, seconds) in steps {
@@ -72,16 +72,16 @@ pub fn kinds(steps: &[(Step, f64)]) -> Vec<Kind> {
     kinds
 }
 
-/// What a comparison says first.
+/// The summary of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Whether the outputs agree.
     pub agrees: bool,
     /// The verdict.
     pub headline: String,
-    /// What it rests on.
+    /// The reason for it.
     pub rests_on: String,
-    /// What to watch: the file may not be what it should be.
+    /// A warning if the file may not be what it should be.
     pub caution: Option<&'static str>,
 }
 
@@ -107,7 +107,7 @@ pub fn verdict(report: &Report) -> Verdict {
     Verdict { agrees: report.agrees, headline, rests_on, caution }
 }
 
-/// Three digits that can be read: `0.745`, `10.0`, `1.23e-5`.
+/// Three readable digits: `0.745`, `10.0`, `1.23e-5`.
 pub fn figure(number: f64) -> String {
     let size = number.abs();
     match size {
@@ -121,7 +121,7 @@ pub fn figure(number: f64) -> String {
     }
 }
 
-/// How far the outputs are apart; `shape` is the logits'.
+/// The differences of the outputs; `shape` is the logits'.
 pub fn distances(report: &Report, shape: &[usize]) -> Vec<Fact> {
     let apart = &report.distance;
     let rows = [
@@ -135,7 +135,7 @@ pub fn distances(report: &Report, shape: &[usize]) -> Vec<Fact> {
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(ious(report.iou)).collect()
 }
 
-/// Where in [pictures, planes, classes, height, width] a number stands.
+/// The position of a number in [images, planes, classes, height, width].
 fn place(mut index: usize, shape: &[usize]) -> String {
     let names = ["image", "plane", "class", "row", "column"];
     let mut parts = Vec::new();
@@ -150,18 +150,18 @@ fn place(mut index: usize, shape: &[usize]) -> String {
     parts.join(", ")
 }
 
-/// What the modules' outputs say.
+/// The result for the modules' outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stages {
     /// The file has none.
     None,
-    /// All of so many are within tolerance.
+    /// All of them, with this number, are within the tolerance.
     Within(usize),
     /// The first that is not.
     First(String),
 }
 
-/// What the modules' outputs in the file say.
+/// The result for the modules' outputs in the file.
 pub fn stages(report: &Report) -> Stages {
     match &report.first_diverging_stage {
         _ if report.stages.is_empty() => Stages::None,
@@ -170,7 +170,7 @@ pub fn stages(report: &Report) -> Stages {
     }
 }
 
-/// Logits by how many float32 numbers they are apart: the range in words, and how many.
+/// Logits by their distance in float32 numbers: the range in words, and the count.
 pub fn histogram(report: &Report) -> Vec<(String, u64)> {
     let ulps = &report.distance.ulps;
     let last = ulps.iter().rposition(|&count| count > 0).unwrap_or(0);
@@ -181,7 +181,7 @@ pub fn histogram(report: &Report) -> Vec<(String, u64)> {
     ulps.iter().take(last + 1).enumerate().map(|(power, count)| (apart(power), *count)).collect()
 }
 
-/// One object with the fields of `portolan forward --format json`.
+/// An object with the fields of `portolan forward --format json`.
 pub fn json(facts: &Facts, comparison: Option<&Report>) -> String {
     let steps: Vec<Value> = facts
         .steps

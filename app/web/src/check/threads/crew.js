@@ -1,13 +1,14 @@
-// The network on several threads: a worker for each, and the messages of the page passed on to the first, which has the
-// desk. The others are asleep or deep in the network, and so is the first while it answers; this one is always there to
-// hear of trouble.
+// Runs the network on several threads: starts a worker for each, and forwards the page's messages to the first one,
+// which runs the desk. The others are idle or busy with the network, and so is the first while it answers; this one is
+// always available to handle errors.
 
 import { load } from "../forward.js";
 import { newQueue } from "./queue.js";
 
 const PAGE = 65536;
 
-// What the module is built with: `modules.rs` of xtask. Some machines can't set aside all that wasm32 can address.
+// The limits with which `modules.rs` of xtask builds the module. Some machines can't reserve the whole address space of
+// wasm32.
 const INITIAL = 4 * 2 ** 20;
 const MOST = [4, 2, 1].map((gibibytes) => gibibytes * 2 ** 30);
 
@@ -31,7 +32,8 @@ export async function start(file, threads) {
     for (const worker of crew) worker.terminate();
     throw error;
   }
-  // The threads wait for one another, so when one ends all have. Thrown again here, it reaches the page.
+  // The threads wait for one another, so if one fails, all of them have to end. Rethrown here, the error reaches the
+  // page.
   for (const worker of crew) {
     worker.onerror = (event) => {
       event.preventDefault();

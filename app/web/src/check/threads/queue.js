@@ -1,9 +1,9 @@
-// Threads that the program wants started and no worker has taken yet, in shared memory: one worker puts them in, all
-// others take them out. Putting never waits: the C library holds a lock while it starts a thread, and a thread that
-// ends needs that lock before its worker can take the next.
+// Threads that the program has requested and no worker has taken yet, in shared memory: one worker adds them, all
+// others remove them. Adding never waits: the C library holds a lock while it starts a thread, and a thread that ends
+// needs that lock before its worker can take the next.
 
-// Two counters that only grow, then pairs of a thread's number and its argument in a ring. No more threads are wanted at
-// a time than there are workers, and no machine has as many as the ring.
+// Two counters that only increase, followed by a ring buffer of pairs of a thread's number and its argument. There are
+// never more requests than workers, and no machine has as many as the ring has entries.
 const PUT = 0;
 const TAKEN = 1;
 const RING = 2;

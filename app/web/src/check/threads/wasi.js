@@ -1,5 +1,5 @@
-// As much of WASI as Rust's standard library asks for in a program that only computes: a clock, seeds for its tables,
-// and a place for its last words.
+// The parts of WASI that Rust's standard library needs in a program that only computes: a clock, random seeds for its
+// hash tables, and an output for panic messages.
 
 const SUCCESS = 0;
 
@@ -20,7 +20,7 @@ export function wasi(memory) {
       return SUCCESS;
     },
     random_get(to, length) {
-      // Random bytes are not given into shared memory.
+      // Random bytes can't be written directly to shared memory.
       new Uint8Array(memory.buffer, to >>> 0, length).set(crypto.getRandomValues(new Uint8Array(length)));
       return SUCCESS;
     },

@@ -1,5 +1,5 @@
-// One thread of a module with threads. The first has the desk, which hears the page's questions and says the answers; a
-// helper runs what the program starts as threads.
+// One thread of a module with threads. The first one runs the desk, which answers the page's requests; the others run
+// the threads that the program starts.
 
 import { newProgram } from "../forward.js";
 import { put, take } from "./queue.js";
@@ -25,5 +25,5 @@ const start = async ({ module, memory, queue, helper, threads }) => {
   postMessage("ready");
 };
 
-// Thrown where the crew hears it.
+// Rethrown in a place where the crew is notified.
 self.onmessage = ({ data }) => start(data).catch((error) => setTimeout(() => { throw error; }));

@@ -1,10 +1,10 @@
-//! Run, what goes on, and the same with the command.
+//! The Run button, the progress, and the equivalent command.
 
 use crate::check::state::Place;
 use crate::check::work::Session;
 use leptos::prelude::*;
 
-/// The end of the form. Run stays in sight while the form scrolls.
+/// The end of the form. The Run button stays visible while the form scrolls.
 #[component]
 pub(super) fn Actions() -> impl IntoView {
     let session: Session = expect_context();

@@ -1,4 +1,4 @@
-//! One plane on its canvas: painted when something changes, moved by mouse, touch and keys.
+//! One plane on its canvas: painted when something changes, moved with mouse, touch and keys.
 
 mod pointer;
 
@@ -11,7 +11,7 @@ use pointer::{Finger, moved, place, read_out, wheel};
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
 
-/// A plane with its canvas and the pixel that is read out of it.
+/// A plane with its canvas and the inspected pixel.
 #[component]
 pub(super) fn Canvas(plane: usize, canvas: NodeRef<html::Canvas>) -> impl IntoView {
     let session: Session = expect_context();
@@ -29,7 +29,7 @@ pub(super) fn Canvas(plane: usize, canvas: NodeRef<html::Canvas>) -> impl IntoVi
     let pressed = move |event: PointerEvent| {
         with_canvas(&|canvas| {
             if event.button() == 0 {
-                // Without capture the drag ends at the canvas's edge.
+                // Without capture, the drag ends at the canvas's edge.
                 let _ = canvas.set_pointer_capture(event.pointer_id());
                 let (x, y) = place(canvas, event.client_x(), event.client_y());
                 fingers.update_value(|fingers| fingers.push((event.pointer_id(), x, y)));
@@ -91,7 +91,7 @@ pub(super) fn Canvas(plane: usize, canvas: NodeRef<html::Canvas>) -> impl IntoVi
     }
 }
 
-/// Paints before the screen is next shown, however often it is asked for until then.
+/// Paints before the next frame, no matter how often it is requested before that.
 fn paint_when_needed(session: Session, plane: usize, canvas: NodeRef<html::Canvas>) {
     let looks = RwSignal::new(0u32);
     let look_again = move || {
@@ -108,13 +108,13 @@ fn paint_when_needed(session: Session, plane: usize, canvas: NodeRef<html::Canva
         browser::later(16, move || {
             due.try_update_value(|due| *due = false);
             if let Some(canvas) = canvas.try_get_untracked().flatten() {
-                // A canvas without a context has nothing to paint on, and nobody to tell.
+                // Nothing can be painted on a canvas without a context.
                 let _ = session.planes.with_untracked(|planes| draw(planes, plane, &canvas));
             }
         });
     });
     canvas.on_load(move |canvas| browser::when_resized(&canvas, look_again));
-    // The colours follow the theme.
+    // The colours depend on the theme.
     if let Ok(Some(scheme)) = window().match_media("(prefers-color-scheme: dark)") {
         let call = Closure::<dyn FnMut()>::new(look_again).into_js_value();
         let _ = scheme.add_event_listener_with_callback("change", call.unchecked_ref());

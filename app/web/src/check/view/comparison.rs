@@ -1,4 +1,4 @@
-//! Another run's outputs, and how far they are off.
+//! Another run's outputs, and their differences.
 
 use super::field::Field;
 use super::file_field::{FileField, dropped};
@@ -13,7 +13,7 @@ use crate::check::work::Session;
 use crate::shared::browser::window;
 use leptos::prelude::*;
 
-/// The verdict, and what it rests on; nothing before a comparison.
+/// The verdict and the reasons for it; empty before a comparison.
 #[component]
 pub(super) fn Comparison() -> impl IntoView {
     let session: Session = expect_context();
@@ -63,7 +63,7 @@ fn Report(compared: Compared, shape: Vec<usize>) -> impl IntoView {
     }
 }
 
-/// The numbers in the file look like another precision's.
+/// Shown if the numbers in the file appear to have another precision.
 #[component]
 fn Suggested(place: usize) -> impl IntoView {
     let session: Session = expect_context();
@@ -79,7 +79,7 @@ fn Suggested(place: usize) -> impl IntoView {
     .into_any()
 }
 
-/// Where another run's outputs are chosen.
+/// The field for another run's outputs.
 #[component]
 pub(super) fn Candidate() -> impl IntoView {
     let session: Session = expect_context();

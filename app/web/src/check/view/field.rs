@@ -1,4 +1,4 @@
-//! One field of the form: its label, its control, what is wrong with it.
+//! One field of the form: its label, control and problem.
 
 use crate::check::state::choice::{Kind, PRESETS, kind};
 use crate::check::work::Session;
@@ -73,7 +73,7 @@ pub(super) fn Field(key: &'static str, #[prop(optional)] label: &'static str) ->
     }
 }
 
-/// What is wrong with a field, and a size that would be right.
+/// The problem of a field, and a size that would be valid.
 #[component]
 fn Fault(key: &'static str) -> impl IntoView {
     let session: Session = expect_context();
@@ -97,7 +97,7 @@ fn Fault(key: &'static str) -> impl IntoView {
     }
 }
 
-/// What some controls do, where the name does not say it.
+/// The help for controls whose name is not self-explanatory.
 fn hint(key: &str) -> &'static str {
     match key {
         "block_concat" => "keeps the planes separate in the deepest block",
@@ -106,7 +106,7 @@ fn hint(key: &str) -> &'static str {
     }
 }
 
-/// Words of a list that are not a field's own values.
+/// Labels of list entries that are not values of a field.
 fn label_of(key: &str, word: &'static str) -> &'static str {
     match (key, word) {
         ("weights", "sample") => "Sample: small, trained",

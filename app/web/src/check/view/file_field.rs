@@ -1,4 +1,4 @@
-//! A place to drop or choose a file.
+//! A field for a file, which can be chosen or dropped.
 
 use crate::check::state::names::size;
 use crate::check::state::{Place, Slot};
@@ -7,7 +7,7 @@ use leptos::ev::{DragEvent, Event};
 use leptos::html::Input;
 use leptos::prelude::*;
 
-/// The file of a slot. The last control of its fieldset; a file may be dropped on it.
+/// The file of a slot. It is the last control of its fieldset; a file can be dropped on it.
 #[component]
 pub(super) fn FileField(of: Slot, label: &'static str, accept: &'static str) -> impl IntoView {
     let session: Session = expect_context();
@@ -40,7 +40,7 @@ pub(super) fn FileField(of: Slot, label: &'static str, accept: &'static str) -> 
     }
 }
 
-/// Takes the file that is dropped.
+/// Handles a dropped file.
 pub(super) fn dropped(session: Session, slot: Slot) -> impl Fn(DragEvent) {
     move |event: DragEvent| {
         event.prevent_default();

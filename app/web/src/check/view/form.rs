@@ -1,4 +1,4 @@
-//! The form: what runs, on which event, on this machine.
+//! The form: the network, the event, and the machine.
 
 use super::actions::Actions;
 use super::field::Field;

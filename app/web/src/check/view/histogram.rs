@@ -3,7 +3,7 @@ use crate::shared::text::thousands;
 use leptos::prelude::*;
 use uresnet::Report;
 
-/// Bars of the logits by their distance in units of the last place.
+/// A histogram of the logits by their distance in units in the last place.
 #[component]
 pub(super) fn Histogram(report: Report) -> impl IntoView {
     let bars = histogram(&report);

@@ -5,7 +5,7 @@ use crate::check::work::Session;
 use leptos::prelude::*;
 use uresnet::Step;
 
-/// How long each layer took: kinds of work, and every step in the order they ran.
+/// The time of each layer: by kind, and each step in the order of execution.
 #[component]
 pub(super) fn Layers() -> impl IntoView {
     let session: Session = expect_context();

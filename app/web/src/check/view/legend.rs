@@ -3,7 +3,7 @@ use crate::check::state::picture::Layer;
 use crate::check::work::Session;
 use leptos::prelude::*;
 
-/// What the colours of the layer mean.
+/// The colours of the current layer.
 #[component]
 pub(super) fn Legend() -> impl IntoView {
     let session: Session = expect_context();

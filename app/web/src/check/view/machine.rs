@@ -4,7 +4,7 @@ use crate::shared::browser::window;
 use crate::shared::text::count;
 use leptos::prelude::*;
 
-/// How many threads a run takes, and why it may be one.
+/// The number of threads for a run, and why it may be one.
 #[component]
 pub(super) fn Machine() -> impl IntoView {
     let session: Session = expect_context();

@@ -1,4 +1,4 @@
-//! The three planes, what is shown of them, and from where one looks.
+//! The three planes, the layer shown and the view.
 
 use super::canvas::Canvas;
 use super::legend::Legend;
@@ -8,7 +8,7 @@ use leptos::html;
 use leptos::prelude::*;
 use uresnet::PLANES;
 
-/// All planes. They are looked at alike.
+/// All planes. They share one view.
 #[component]
 pub(super) fn Planes() -> impl IntoView {
     let session: Session = expect_context();

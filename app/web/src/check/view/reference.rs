@@ -4,7 +4,7 @@ use crate::check::state::names::size;
 use crate::check::work::Session;
 use leptos::prelude::*;
 
-/// The last run as a file, and the script that runs a ported project on it.
+/// The last run as a file, and the script that runs a ported project with it.
 #[component]
 pub(super) fn Reference() -> impl IntoView {
     let session: Session = expect_context();

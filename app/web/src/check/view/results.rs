@@ -1,4 +1,4 @@
-//! What came out: the verdict of a comparison first, then the planes and the numbers of the run.
+//! The results: first the verdict of a comparison, then the planes and the statistics of the run.
 
 use super::comparison::{Candidate, Comparison};
 use super::layers::Layers;

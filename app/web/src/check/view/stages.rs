@@ -4,7 +4,7 @@ use crate::check::state::report::{Stages as Told, figure, stages};
 use leptos::prelude::*;
 use uresnet::{Distance, Report, StageDistance};
 
-/// What the modules' outputs say of where two runs part.
+/// Where two runs diverge, according to the modules' outputs.
 #[component]
 pub(super) fn Stages(report: Report) -> impl IntoView {
     let told = match stages(&report) {
@@ -40,7 +40,7 @@ pub(super) fn Stages(report: Report) -> impl IntoView {
     }
 }
 
-/// A row of distances.
+/// A row of differences.
 pub(super) fn distance_row(head: AnyView, distance: &Distance, off: bool) -> impl IntoView + use<> {
     let figures = [distance.max_absolute, distance.mean_absolute, distance.max_relative_to_range];
     let cells = figures.map(|number| view! { <td>{figure(number)}</td> }).collect_view();

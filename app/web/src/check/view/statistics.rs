@@ -5,7 +5,7 @@ use crate::check::work::Session;
 use crate::shared::text::thousands;
 use leptos::prelude::*;
 
-/// What ran, and what it was compared with.
+/// What was run, and with what it was compared.
 #[component]
 pub(super) fn About() -> impl IntoView {
     let session: Session = expect_context();
@@ -21,7 +21,7 @@ pub(super) fn About() -> impl IntoView {
     move || view! { <Facts rows=rows.get() id="about"/> }
 }
 
-/// What the run gave, in numbers.
+/// The statistics of the run.
 #[component]
 pub(super) fn Statistics() -> impl IntoView {
     let session: Session = expect_context();

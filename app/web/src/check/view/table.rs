@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-/// A table that scrolls in its frame, by the keyboard too.
+/// A table that scrolls in its frame, also with the keyboard.
 #[component]
 pub(super) fn Table(
     label: &'static str,

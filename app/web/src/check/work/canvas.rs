@@ -7,14 +7,14 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
-/// How many pixels of the screen a canvas has: height and width.
+/// The height and width of a canvas in device pixels.
 pub(in crate::check) fn screen(canvas: &HtmlCanvasElement) -> Size {
     let sharp = window().device_pixel_ratio().clamp(1.0, 2.0);
     let length = |css: i32| (f64::from(css) * sharp).round() as usize;
     (length(canvas.client_height()), length(canvas.client_width()))
 }
 
-/// Paints a plane as large as its canvas is. A canvas without a context has nothing to paint on.
+/// Paints a plane at the size of its canvas. Does nothing if the canvas has no context.
 pub(in crate::check) fn draw(planes: &Planes, plane: usize, canvas: &HtmlCanvasElement) -> Result<(), JsValue> {
     let screen = screen(canvas);
     if screen.0 == 0 || screen.1 == 0 || planes.charge.is_empty() {
@@ -38,7 +38,7 @@ pub(in crate::check) fn draw(planes: &Planes, plane: usize, canvas: &HtmlCanvasE
     Ok(())
 }
 
-/// The theme's colours: those whose ground differs from the text.
+/// The theme's colours: dark if the text is bright.
 fn colours(canvas: &HtmlCanvasElement) -> Colours {
     let style = window().get_computed_style(canvas).ok().flatten();
     let text = style.and_then(|style| style.get_property_value("color").ok()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the page's controls ask of the worker.
+//! Actions of the page's controls that involve the worker.
 
 use super::session::Session;
 use super::{engine, files};
@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use web_sys::File;
 
 impl Session {
-    /// The user sets a control.
+    /// Sets the value of a control.
     pub(in crate::check) fn choose(self, key: &'static str, value: &str) {
         self.state.update(|state| state.choose(key, value));
         self.keep();
@@ -16,7 +16,7 @@ impl Session {
         }
     }
 
-    /// The user chooses a file, or drops one.
+    /// Handles a file that the user chose or dropped.
     pub(in crate::check) fn choose_file(self, slot: Slot, file: File) {
         let chosen = files::described(&file);
         if self.state.try_update(|state| state.choose_file(slot, chosen)) != Some(true) {
@@ -29,12 +29,12 @@ impl Session {
         }
     }
 
-    /// Computes what the form says.
+    /// Runs the form's network.
     pub(in crate::check) fn run(self) {
         engine::run(self);
     }
 
-    /// Ends what goes on; the form and the last results stay.
+    /// Cancels the current task; the form and the last results stay.
     pub(in crate::check) fn cancel(self) {
         engine::cancel(self);
     }

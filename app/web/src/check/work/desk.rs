@@ -1,5 +1,5 @@
-//! The worker's desk: the last run lies on it; questions about it are answered from it. It reads files, makes weights and
-//! compares outputs; what computes the network is a [`Runner`], elsewhere.
+//! The worker's state: the last run, from which it answers requests. It reads files, creates weights and compares
+//! outputs; the network is run by a [`Runner`], defined elsewhere.
 
 use crate::check::protocol::{
     Answer, Ask, Done, Facts, Input, LARGEST, Memory, Parcel, Part, Progress, Run, Stages, Weights as From,
@@ -14,15 +14,15 @@ use uresnet::{
     write_safetensors,
 };
 
-/// Seconds between two messages about the steps of a run.
+/// Seconds between two progress messages of a run.
 const PAUSE: f64 = 0.06;
 
-/// Why a question can't be answered, and which part of the form that is about.
+/// Why a request failed, and the part of the form to which that applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault(pub Part, pub String);
 
 impl Fault {
-    /// A file that is asked for and not there.
+    /// A requested file that is missing.
     pub fn lacking(part: Part) -> Fault {
         Fault(part, "choose a file first".to_string())
     }
@@ -33,19 +33,19 @@ impl Fault {
     }
 }
 
-/// Who waits for the answer.
+/// The receiver of the progress.
 pub trait Watch: Sync {
-    /// Seconds since some moment.
+    /// Seconds since an arbitrary time.
     fn now(&self) -> f64;
-    /// How far it is.
+    /// Reports the progress.
     fn tell(&self, progress: Progress);
-    /// Bytes of memory taken so far.
+    /// The memory allocated so far, in bytes.
     fn memory(&self) -> usize;
 }
 
-/// What computes the network.
+/// Runs the network.
 pub trait Runner {
-    /// Plans and runs; `see` is shown the outputs that the order names. The error is a sentence for the reader.
+    /// Plans and runs; `see` gets the outputs that the order names. The error is a sentence for the user.
     fn run(
         &self,
         order: &Order,
@@ -55,34 +55,34 @@ pub trait Runner {
         see: &mut dyn FnMut(Stage),
     ) -> Result<Tensor, String>;
 
-    /// Bytes of its own memory taken so far, where that is another than the desk's.
+    /// Its own memory allocated so far, in bytes, if it is separate from the desk's.
     fn memory(&self) -> usize;
 }
 
-/// What the worker keeps between questions.
+/// The data that the worker keeps between requests.
 pub struct Desk {
     runner: Box<dyn Runner>,
     last: Option<Ran>,
 }
 
-/// A run that is over.
+/// A finished run.
 struct Ran {
     network: Network,
     weights: Weights,
     event: Event,
-    /// The logits that another run's are held against, [pictures, 3 planes, 3 classes, height, width]. They round no more
-    /// than a direct convolution does; the fastest method, which the run was timed with, rounds twice as much, and a
-    /// network that amplifies rounding shows it. Made when they are first asked for.
+    /// The logits with which another run's are compared, [images, 3 planes, 3 classes, height, width]. Their rounding
+    /// errors are no larger than a direct convolution's; the fastest method, with which the run was timed, has twice as
+    /// large ones, and a network that amplifies rounding errors shows them. Computed when they are first needed.
     reference: Option<Tensor>,
 }
 
 impl Desk {
-    /// A desk whose runs are computed by this runner.
+    /// A desk with this runner.
     pub fn new(runner: Box<dyn Runner>) -> Desk {
         Desk { runner, last: None }
     }
 
-    /// Answers a question. `file` reads the next of the files beside it, which is for this part of the form.
+    /// Answers a request. `file` reads the next of the attached files, for this part of the form.
     pub fn answer(
         &mut self,
         ask: &Ask,
@@ -114,7 +114,7 @@ impl Desk {
         self.run(run, weights, input, watch)
     }
 
-    /// Computes; `weights` and `input` are the files that the question names.
+    /// Runs the network; `weights` and `input` are the attached files.
     pub fn run(
         &mut self,
         run: &Run,
@@ -122,7 +122,7 @@ impl Desk {
         input: Option<Vec<u8>>,
         watch: &dyn Watch,
     ) -> Result<Parcel<Answer>, Fault> {
-        // Its memory is wanted for the next one.
+        // Its memory is needed for the next one.
         self.last = None;
         let about = |path: &str| {
             watch.tell(Progress { path: path.to_string(), step: 0, count: 0, share: 0.0, left: None });
@@ -164,7 +164,7 @@ impl Desk {
         Ok(answer)
     }
 
-    /// The last run as a file: input, labels, logits, and what is asked for.
+    /// The last run as a file: input, labels, logits, and the requested parts.
     pub fn bundle(&mut self, weights: bool, stages: Stages, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
         let (runner, ran) = self.last()?;
         let mut shown = BTreeMap::new();
@@ -198,7 +198,7 @@ impl Desk {
         Ok(Parcel { bytes: vec![bytes], ..Parcel::of(Answer::Bundle) })
     }
 
-    /// Holds the outputs in a file against the last run's.
+    /// Compares the outputs in a file with the last run's.
     pub fn compare(&mut self, file: Vec<u8>, precision: usize, watch: &dyn Watch) -> Result<Parcel<Answer>, Fault> {
         let (runner, ran) = self.last()?;
         let refuse = |problem| Fault(Part::Candidate, problem);
@@ -233,7 +233,7 @@ impl Ran {
         Ok((&self.network, reference.ok_or_else(|| Fault(Part::Run, "run the network first".to_string()))?))
     }
 
-    /// Runs once more for the reference, and shows modules on the way.
+    /// Runs again for the reference, and passes on the modules' outputs.
     fn showing(
         &mut self,
         wanted: &dyn Fn(&str) -> bool,
@@ -255,7 +255,7 @@ impl Ran {
         Ok([pictures, planes, CLASSES, height, width])
     }
 
-    /// How far the modules are off whose outputs the other run wrote too.
+    /// The differences of the modules whose outputs the other run also wrote.
     fn stages(
         &mut self,
         found: &BTreeMap<String, Tensor>,
@@ -294,7 +294,7 @@ fn read(file: Option<Vec<u8>>, part: Part) -> Result<BTreeMap<String, Tensor>, F
 fn event(run: &Run, file: Option<Vec<u8>>) -> Result<Event, Fault> {
     let event = match run.input {
         Input::Synthetic(seed) => {
-            // Before the picture is made: a wrong size may be a huge one.
+            // Before the image is created: with an invalid size it could be huge.
             let small = |length: usize| length / run.downsample.max(1);
             run.config.output_size(small(run.size.0), small(run.size.1)).map_err(as_fault(Part::Size))?;
             Event::synthetic(seed, run.size.0, run.size.1)
@@ -309,7 +309,7 @@ fn event(run: &Run, file: Option<Vec<u8>>) -> Result<Event, Fault> {
     }
 }
 
-/// Runs: the logits, the seconds of each step, and how it was planned.
+/// Runs the network: the logits, the seconds of each step, and how it was planned.
 fn pass(
     runner: &dyn Runner,
     order: &Order,
@@ -324,7 +324,7 @@ fn pass(
     Ok((logits, begun.windows(2).map(|at| at[1] - at[0]).collect(), planned))
 }
 
-/// Takes the time of a run's steps, and tells whoever waits.
+/// Measures the time of a run's steps, and reports the progress.
 struct Clock<'a> {
     watch: &'a dyn Watch,
     hands: Mutex<Hands>,
@@ -333,9 +333,9 @@ struct Clock<'a> {
 #[derive(Default)]
 struct Hands {
     planned: Planned,
-    /// When each step began.
+    /// When each step started.
     begun: Vec<f64>,
-    /// When the last message was.
+    /// When the last message was sent.
     told: Option<f64>,
 }
 
@@ -382,7 +382,7 @@ fn done(facts: Facts, event: &Event, predicted: Vec<u8>, output: (usize, usize))
     }
 }
 
-/// Pixels of each class in each plane, all pictures together.
+/// The number of pixels of each class in each plane, for all images together.
 fn counts(predicted: &[u8], logits: &Tensor) -> [[u64; CLASSES]; PLANES] {
     let (height, width) = size_of(logits);
     let mut counts = [[0; CLASSES]; PLANES];
@@ -400,15 +400,15 @@ fn size_of(logits: &Tensor) -> (usize, usize) {
     }
 }
 
-/// The page shows one picture of a file that has several.
+/// The page shows one image of a file that has several.
 fn first_picture(mut classes: Vec<u8>, logits: &Tensor) -> Vec<u8> {
     let (height, width) = size_of(logits);
     classes.truncate(PLANES * height * width);
     classes
 }
 
-/// The precision that numbers look like: the one that holds all of them, where that is less than was asked for. Numbers
-/// that a small format holds by chance are rare among many.
+/// The precision that numbers appear to have: the one that represents all of them exactly, if it is lower than
+/// requested. Numbers that a small format represents by chance are rare among many.
 fn suggested(candidate: &Tensor, asked: usize) -> Option<usize> {
     const ENOUGH: usize = 64;
     let place = |precision| PRECISIONS.iter().position(|(_, known)| *known == precision);
@@ -416,7 +416,7 @@ fn suggested(candidate: &Tensor, asked: usize) -> Option<usize> {
     if numbers().take(ENOUGH).count() < ENOUGH {
         return None;
     }
-    // Both keep the upper part of float32's digits; float16 keeps three more of them, in a smaller range.
+    // Both have fewer digits than float32; float16 has three more of them than bfloat16, but a smaller range.
     let ends_in_zeros = |bits: u32| numbers().all(|number| number.to_bits() << (32 - bits) == 0);
     let in_range = || numbers().all(|number| (6.2e-5..65_520.0).contains(&number.abs()));
     let found = match () {
@@ -427,7 +427,7 @@ fn suggested(candidate: &Tensor, asked: usize) -> Option<usize> {
     found.filter(|found| *found != asked)
 }
 
-/// The largest difference of a pixel's logits, for the first picture; infinite where one is no number.
+/// The largest difference of each pixel's logits, for the first image; infinite if one is not a number.
 fn differences(reference: &Tensor, candidate: &Tensor) -> Vec<f32> {
     let (height, width) = size_of(reference);
     let area = height * width;

@@ -1,4 +1,4 @@
-//! Asks the worker, and hands the state what it answers.
+//! Sends requests to the worker, and stores its answers in the state.
 
 use super::files::{self, Files};
 use super::larcv;
@@ -16,10 +16,10 @@ use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
-/// On a page as wide as this, CSS pixels, form and results stand side by side, as the style sheet has it.
+/// On a page at least this wide, in CSS pixels, form and results are side by side, as in the style sheet.
 const ABREAST: f64 = 1024.0;
 
-/// Computes what the form says.
+/// Runs the form's network.
 pub(super) fn run(session: Session) {
     if let Some(Err(control)) = session.state.try_update(|state| state.check()) {
         return focus(control);
@@ -37,7 +37,7 @@ pub(super) fn run(session: Session) {
     if let Some(file) = unread {
         let source = file.clone();
         let keep = move |files: &mut Files, file| {
-            // Another file may have been chosen meanwhile.
+            // Another file may have been chosen in the meantime.
             if files.input.as_ref() == Some(&source) {
                 files.readable = Some((choice.event, file));
             }
@@ -56,7 +56,7 @@ pub(super) fn run(session: Session) {
     ask(session, Ask::Run(Box::new(choice.run())), files);
 }
 
-/// Waits for a file that a run needs, keeps it, then runs.
+/// Waits for a file that a run needs, stores it, then runs.
 fn prepare(
     session: Session,
     doing: &str,
@@ -92,7 +92,7 @@ fn prepare(
     });
 }
 
-/// Says so when something goes on already.
+/// Shows a notice if another task is in progress.
 fn is_busy(session: Session) -> bool {
     let busy = session.engine.with_value(|engine| engine.since.is_some());
     if busy {
@@ -101,21 +101,21 @@ fn is_busy(session: Session) -> bool {
     busy
 }
 
-/// Nothing goes on any more; seconds that it took.
+/// Ends the current task; returns the seconds that it took.
 fn at_rest(session: Session) -> f64 {
     session.state.update(|state| state.busy = None);
     let since = session.engine.try_update_value(|engine| engine.since.take()).flatten();
     since.map_or(0.0, |since| (now() - since) / 1e3)
 }
 
-/// Writes the last run into a file.
+/// Writes the last run to a file.
 pub(super) fn bundle(session: Session) {
     let (weights, stages) = session.state.with_untracked(|state| (state.with_weights, state.choice.stages));
     let stages = [Stages::None, Stages::Coarse, Stages::All][stages];
     ask(session, Ask::Bundle { weights, stages }, Vec::new());
 }
 
-/// Compares the chosen outputs, if there are any, by the chosen precision.
+/// Compares the chosen outputs, if there are any, at the chosen precision.
 pub(super) fn compare_again(session: Session) {
     let file = session.files.with_value(|files| files.candidate.clone());
     let precision = session.state.with_untracked(|state| state.choice.precision);
@@ -125,7 +125,7 @@ pub(super) fn compare_again(session: Session) {
     }
 }
 
-/// Ends the worker in the middle of what it does. The form and the last results stay.
+/// Terminates the worker, whatever it is doing. The form and the last results stay.
 pub(super) fn cancel(session: Session) {
     end(session);
     session.say("Cancelled. The form is unchanged.");
@@ -176,7 +176,7 @@ fn ask(session: Session, ask: Ask, files: Vec<File>) {
     send(session);
 }
 
-/// Sends what waits, when the worker listens.
+/// Sends the waiting request if the worker is ready.
 fn send(session: Session) {
     let ready = session.engine.try_update_value(|engine| {
         let worker = engine.worker.clone().filter(|_| engine.ready)?;
@@ -303,7 +303,7 @@ fn show_progress(session: Session, progress: &Progress) {
     session.state.update(|state| state.busy = Some(Busy { line, share: *share }));
 }
 
-/// What goes on, for the eye and for the ear.
+/// The progress, displayed and for screen readers.
 fn show_doing(session: Session, doing: &str) {
     session.state.update(|state| {
         state.said = doing.to_owned();
@@ -311,7 +311,7 @@ fn show_doing(session: Session, doing: &str) {
     });
 }
 
-/// Where the results are below the form, as on a phone: goes to them.
+/// Scrolls to the results if they are below the form, as on a phone.
 fn show_results() {
     browser::later(0, || {
         let Some(results) = browser::element("results") else { return };

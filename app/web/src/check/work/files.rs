@@ -1,4 +1,4 @@
-//! Files that the user chooses or drops. They are read by the worker, when it needs them.
+//! Files that the user chooses or drops. The worker reads them when it needs them.
 
 use crate::check::state::{Chosen, Slot};
 use crate::shared::browser;
@@ -6,20 +6,20 @@ use js_sys::{Array, TypeError};
 use wasm_bindgen::prelude::*;
 use web_sys::File;
 
-/// The files that are chosen.
+/// The chosen files.
 #[derive(Default)]
 pub(in crate::check) struct Files {
     pub(super) weights: Option<File>,
     pub(super) input: Option<File>,
     pub(super) candidate: Option<File>,
-    /// The trained weights from beside the page, once they were wanted.
+    /// The trained weights from the site, once they have been needed.
     pub(super) sample: Option<File>,
-    /// What the desk reads of the input, for the event of this number, once it was wanted.
+    /// The input for the desk, for the event with this number, once it has been needed.
     pub(super) readable: Option<(u64, File)>,
 }
 
 impl Files {
-    /// Keeps a file that was chosen.
+    /// Stores a file that was chosen.
     pub(super) fn put(&mut self, slot: Slot, file: File) {
         match slot {
             Slot::Weights => self.weights = Some(file),
@@ -29,16 +29,16 @@ impl Files {
     }
 }
 
-/// What the state knows of a file.
+/// The properties of a file that the state stores.
 pub(super) fn described(file: &File) -> Chosen {
     Chosen { name: file.name(), bytes: file.size() as u64 }
 }
 
-/// The trained weights from beside the page.
+/// The trained weights from the site.
 pub(super) async fn fetch_sample() -> Result<File, JsValue> {
     let bytes =
         browser::fetch_bytes("check/sample.safetensors").await.map_err(|why| match why.dyn_ref::<TypeError>() {
-            // What the browser says then is that it failed.
+            // The browser only reports that it failed.
             Some(_) => "there is no network, and this browser has not kept them. With a network, press Run, or \
                         “Download extras” at the foot of the page. Weights made from a seed need none."
                 .into(),

@@ -1,4 +1,4 @@
-//! Events of larcv's HDF5 files. A worker of its own takes them out, whose reader is fetched with the first such file.
+//! Events in larcv's HDF5 files. They are read by a worker whose program is fetched with the first such file.
 
 use crate::shared::browser;
 use js_sys::{Array, Function, Promise, Uint8Array};
@@ -13,7 +13,7 @@ thread_local! {
     static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
 }
 
-/// The worker that reads; it is stopped when nobody waits for it any more.
+/// The worker that reads; it is terminated when its result is no longer needed.
 struct Reader(Worker);
 
 impl Drop for Reader {
@@ -22,12 +22,12 @@ impl Drop for Reader {
     }
 }
 
-/// Stops the reading that goes on, if there is one. Its answer never comes.
+/// Cancels the current read, if there is one. Its answer never arrives.
 pub(super) fn stop() {
     READER.take();
 }
 
-/// What the desk reads of a file: the file, or of an HDF5 file the event of this number.
+/// What the desk reads from a file: the file itself, or the event with this number in an HDF5 file.
 pub(super) async fn readable(file: File, number: u64) -> Result<File, JsValue> {
     let start = file.slice_with_i32_and_i32(0, SIGNATURE.len() as i32)?;
     let start = Uint8Array::new(&JsFuture::from(start.array_buffer()).await?).to_vec();
@@ -43,7 +43,7 @@ pub(super) async fn readable(file: File, number: u64) -> Result<File, JsValue> {
     File::new_with_u8_array_sequence(&Array::of1(&bytes), &file.name())
 }
 
-/// Starts the worker, which is over with its answer or its failure.
+/// Starts the worker, which ends after its answer or its failure.
 fn ask(file: &File, number: u64, done: Function, fail: &Function) -> Result<(), JsValue> {
     let options = WorkerOptions::new();
     options.set_type(WorkerType::Module);

@@ -1,4 +1,4 @@
-//! What computes the network, in the browser: a program with a memory of its own, called through `forward.js`.
+//! Running the network in the browser: a program with its own memory, called through `forward.js`.
 
 use crate::check::work::desk::Runner;
 use forward::{Follow, Order, Planned, Shown};
@@ -9,8 +9,8 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 extern "C" {
-    /// What `forward.js` makes of a module. Arrays that it gives lie in the module's memory, and there they are read or
-    /// written before the call returns: nothing is there twice.
+    /// The object that `forward.js` creates from a module. Arrays that it returns are in the module's memory and are
+    /// read or written there before the call returns, so nothing exists twice.
     pub(crate) type Program;
 
     #[wasm_bindgen(method)]

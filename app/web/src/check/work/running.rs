@@ -1,25 +1,25 @@
-//! What the worker is doing.
+//! The worker's current task.
 
 use crate::check::protocol::Ask;
 use crate::check::state::about::Row;
 use web_sys::{File, Worker};
 
-/// The worker and what it is doing.
+/// The worker and its current task.
 #[derive(Default)]
 pub(in crate::check) struct Running {
     pub(super) worker: Option<Worker>,
-    /// As many threads as it was started for.
+    /// The number of threads it was started with.
     pub(super) threads: usize,
-    /// It has said that it listens.
+    /// Whether it has reported that it is ready.
     pub(super) ready: bool,
-    /// Waits for a worker that listens.
+    /// The request that waits until the worker is ready.
     pub(super) waiting: Option<(Ask, Vec<File>)>,
-    /// It has been asked and has not answered, since this moment.
+    /// When the request was sent that has not been answered yet.
     pub(super) since: Option<f64>,
-    /// It holds the run whose statistics are on the page.
+    /// Whether it has the run whose statistics are on the page.
     pub(super) has_run: bool,
-    /// How often a file was waited for so far; a later time, or a cancel, makes an earlier one void.
+    /// The number of times a file was waited for so far; a later wait, or a cancellation, invalidates an earlier one.
     pub(super) preparations: usize,
-    /// What the run is of that goes on.
+    /// The description of the current run.
     pub(super) about: Vec<Row>,
 }

@@ -1,4 +1,4 @@
-//! A handle on the page's state, and what its controls do without the worker.
+//! A handle on the page's state, and those actions of its controls that do not involve the worker.
 
 use super::files::Files;
 use super::running::Running;
@@ -10,14 +10,14 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// A handle on the state and on what lies beside it.
+/// A handle on the state and on related data.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Session {
     /// The state.
     pub(in crate::check) state: RwSignal<State>,
     /// The planes.
     pub(in crate::check) planes: RwSignal<Planes>,
-    /// The files that are chosen. The worker reads them.
+    /// The chosen files. The worker reads them.
     pub(super) files: StoredValue<Files, LocalStorage>,
     /// The worker.
     pub(super) engine: StoredValue<Running, LocalStorage>,
@@ -27,18 +27,18 @@ fn hash() -> String {
     browser::window().location().hash().unwrap_or_default()
 }
 
-/// Puts the focus on a control, once it shows what it was told.
+/// Focuses a control after its contents have been updated.
 pub(super) fn focus(id: String) {
     browser::later(0, move || {
         if let Some(control) = browser::element(&id) {
-            // An element that takes no focus leaves it where it is.
+            // An element that can't have the focus does not change it.
             let _ = control.focus();
         }
     });
 }
 
 impl Session {
-    /// The form as the address has it; both stay in step.
+    /// The form from the address; both are kept in sync.
     pub(in crate::check) fn start() -> Session {
         let session = Session {
             state: RwSignal::new(State::at(&hash())),
@@ -50,16 +50,16 @@ impl Session {
         session
     }
 
-    /// Takes the size that was offered beside a field.
+    /// Applies the size that was suggested next to a field.
     pub(in crate::check) fn take_size(self, size: (usize, usize)) {
         self.state.update(|state| state.take_size(size));
         self.keep();
         focus("f-height".to_owned());
     }
 
-    /// Puts the form into the address.
+    /// Writes the form to the address.
     pub(super) fn keep(self) {
-        // A browser that refuses many changes in a short time keeps an older address, nothing else.
+        // If a browser refuses frequent changes, the only effect is that the address is out of date.
         let _ = browser::set_address(&self.state.with_untracked(State::fragment));
     }
 
@@ -97,7 +97,7 @@ impl Session {
         self.download("config.json", "application/json", config.as_bytes());
     }
 
-    /// Downloads the script that runs a ported project on the last run's reference.
+    /// Downloads the script that runs a ported project with the last run's reference.
     pub(in crate::check) fn download_script(self) {
         let script = self
             .state

@@ -1,9 +1,9 @@
-//! The outputs of a run as a ported project has them: one tensor a plane.
+//! The outputs of a run in the form that a ported project uses: one tensor per plane.
 
 use std::collections::BTreeMap;
 use uresnet::{Error, PLANES, Tensor, one_plane};
 
-/// `output.plane0` to `output.plane2`, each [pictures, 3 classes, height, width].
+/// `output.plane0` to `output.plane2`, each [images, 3 classes, height, width].
 pub(crate) fn outputs(logits: &Tensor) -> Result<BTreeMap<String, Tensor>, Error> {
     let mut planes = BTreeMap::new();
     for plane in 0..PLANES {
@@ -12,7 +12,7 @@ pub(crate) fn outputs(logits: &Tensor) -> Result<BTreeMap<String, Tensor>, Error
     Ok(planes)
 }
 
-/// The logits out of another run's file; `shape` is [pictures, 3 planes, 3 classes, height, width].
+/// The logits in another run's file; `shape` is [images, 3 planes, 3 classes, height, width].
 pub(crate) fn logits_of(found: &mut BTreeMap<String, Tensor>, shape: &[usize; 5]) -> Result<Tensor, String> {
     let &[pictures, _, classes, height, width] = shape;
     let expected = [pictures, classes, height, width];
@@ -22,7 +22,7 @@ pub(crate) fn logits_of(found: &mut BTreeMap<String, Tensor>, shape: &[usize; 5]
         let Some(tensor) = found.remove(&name) else {
             let others: Vec<&str> = found.keys().take(4).map(String::as_str).collect();
             let others = if others.is_empty() { "nothing".to_string() } else { others.join(", ") };
-            return Err(format!("{name} is missing; expected it with shape {expected:?}. The file holds {others}"));
+            return Err(format!("{name} is missing; expected it with shape {expected:?}. The file contains {others}"));
         };
         if tensor.shape() != expected {
             return Err(format!("{name}: expected shape {expected:?}, found {:?}", tensor.shape()));

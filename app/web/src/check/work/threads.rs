@@ -1,4 +1,4 @@
-//! How many threads a run takes, and why it may be one.
+//! The number of threads for a run, and why it may be one.
 
 use super::session::Session;
 use crate::check::state::Threads;
@@ -9,7 +9,8 @@ use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-/// Offers as many threads as the machine runs at once, all of them chosen. Where workers can't share memory there is one.
+/// Offers as many threads as the machine can run at once, and selects all of them. If workers can't share memory, there
+/// is one.
 pub(in crate::check) fn offer(session: Session) {
     let most = (window().navigator().hardware_concurrency() as usize).max(1);
     let offered = if is_isolated() { most } else { 1 };
@@ -23,16 +24,16 @@ pub(in crate::check) fn offer(session: Session) {
     }
 }
 
-/// Workers of this page may share memory.
+/// Whether workers of this page can share memory.
 fn is_isolated() -> bool {
     Reflect::get(&window(), &"crossOriginIsolated".into()).is_ok_and(|isolated| isolated.is_truthy())
 }
 
-/// The site's service worker isolates this page wherever it is served from, but it wasn't there when the page was loaded.
-/// Resolves when it is; `None` where there are no service workers.
+/// The site's service worker isolates this page on any host, but it was not active when the page was loaded. Resolves
+/// when it is; `None` if there are no service workers.
 async fn would_be_isolated() -> Option<bool> {
     let get = |of: &JsValue, name: &str| Reflect::get(of, &name.into()).ok().filter(JsValue::is_truthy);
-    // Absent where the page's address is not a secure one.
+    // Missing if the page's address is not secure.
     let container = get(&window().navigator(), "serviceWorker")?;
     if get(&container, "controller").is_some() {
         return Some(false);

@@ -1,4 +1,4 @@
-//! The worker's loop: a question in, answers out.
+//! The worker's message loop.
 
 use crate::check::protocol::{Answer, Parcel, Part, Progress};
 use crate::check::work::desk::{Desk, Fault, Watch};
@@ -8,7 +8,7 @@ use js_sys::{Date, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, File, FileReaderSync, MessageEvent};
 
-/// Answers questions until the page ends the worker. `program` computes; it comes from `forward.js`.
+/// Answers requests until the page terminates the worker. `program` runs the network; it is created by `forward.js`.
 pub fn serve(program: JsValue) {
     let mut desk = Desk::new(Box::new(program.unchecked_into::<Program>()));
     let listen = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
@@ -23,7 +23,7 @@ pub fn serve(program: JsValue) {
     post(Parcel::of(Answer::Ready));
 }
 
-/// What a file holds. A worker may wait for it, so nothing else comes in between.
+/// The contents of a file. A worker may block until it is read, so nothing else runs in between.
 fn bytes(file: Option<&File>, part: Part) -> Result<Vec<u8>, Fault> {
     let file = file.ok_or_else(|| Fault::lacking(part))?;
     let read = FileReaderSync::new().and_then(|reader| reader.read_as_array_buffer(file));
@@ -31,7 +31,7 @@ fn bytes(file: Option<&File>, part: Part) -> Result<Vec<u8>, Fault> {
     Ok(Uint8Array::new(&buffer).to_vec())
 }
 
-/// The page at the other end.
+/// The connection to the page.
 struct Page;
 
 impl Watch for Page {
@@ -50,7 +50,7 @@ impl Watch for Page {
 
 fn post(answer: Parcel<Answer>) {
     let (message, buffers) = wire::answer(answer);
-    // Refused only when the page is gone.
+    // This fails only if the page is gone.
     let _ = scope().post_message_with_transfer(&message, &buffers);
 }
 

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-/// Answers each question of the page until that ends the worker.
+/// Answers the page's requests until the page terminates the worker.
 pub(super) fn serve<Q: DeserializeOwned, A: Serialize>(answer: impl Fn(Q) -> A + 'static) {
     let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
     let listen = {
@@ -15,7 +15,7 @@ pub(super) fn serve<Q: DeserializeOwned, A: Serialize>(answer: impl Fn(Q) -> A +
             let asked = Uint8Array::new(&event.data()).to_vec();
             let Ok(question) = postcard::from_bytes(&asked) else { return };
             let answered = postcard::to_allocvec(&answer(question)).unwrap_or_default();
-            // Refused only when the page is gone.
+            // This fails only if the page is gone.
             let _ = scope.post_message(&Uint8Array::from(&answered[..]));
         })
     };

@@ -9,12 +9,12 @@ fn state(fields: &[(&str, &str)]) -> State {
     State { fields, ..State::default() }
 }
 
-/// What comes of something on its way between the page and a worker.
+/// The value after packing and unpacking, as between the page and a worker.
 fn carried<T: Serialize + DeserializeOwned>(sent: &T) -> T {
     postcard::from_bytes(&postcard::to_allocvec(sent).unwrap()).unwrap()
 }
 
-/// Has the user's own script checked.
+/// Checks the user's own script.
 fn check(state: &mut State) {
     let (text, target) = state.script_to_check().expect("a script to check");
     let script = Script { text: text.clone(), target: target.name().to_owned() };
@@ -137,7 +137,7 @@ fn no_script_is_written_of_a_site_file_before_it_is_read() {
     read(&mut state);
     assert_eq!(problem(&state), "");
     assert_eq!(field(&state, "queue").help, "Queue.");
-    // While a change of it is read, the fields stay; a script does not.
+    // While its changes are being read, the fields stay; a script is not written.
     state.edit("site-file", good.replace("Mine", "Ours"));
     assert_eq!(problem(&state), "site-file is being read");
     assert_eq!(field(&state, "queue").help, "Queue.");

@@ -1,4 +1,4 @@
-//! What there is to know about a script: its numbers, what to watch, every line and why it is there.
+//! Information about a script: its numbers, warnings, and every line with its reason.
 
 use crate::launch::work::Session;
 use crate::shared::view::Prose;
@@ -6,7 +6,7 @@ use launch::form::Written;
 use launch::{Flag, Monitor, Plan, Step, Word, directives};
 use leptos::prelude::*;
 
-/// All of it; nothing while there is no script.
+/// All of it; empty while there is no script.
 #[component]
 pub(super) fn About() -> impl IntoView {
     let session: Session = expect_context();
@@ -37,7 +37,7 @@ fn of_script(written: Written) -> impl IntoView {
     }
 }
 
-/// A titled list; nothing when it is empty.
+/// A titled list; omitted if it is empty.
 #[component]
 fn List<T: IntoView + 'static>(
     title: &'static str,
@@ -71,7 +71,7 @@ fn lines(plan: &Plan) -> Vec<AnyView> {
     head.into_iter().chain(plan.steps.iter().map(step)).collect()
 }
 
-/// A line of the script, why it is there, and where that is written; its flags each the same.
+/// A line of the script, its reason, and where that is documented; the same for each of its flags.
 #[component]
 fn Line(what: String, why: String, source: String, flags: Vec<Flag>) -> impl IntoView {
     let flag = |Flag { words, why, source }: Flag| {

@@ -1,4 +1,4 @@
-//! One field of the form: its label, its control, what it is about, what is wrong with it.
+//! One field of the form: its label, control, help and problems.
 
 mod control;
 
@@ -48,7 +48,7 @@ pub(super) fn Field(name: String) -> impl IntoView {
     }
 }
 
-/// The field as it stands; the last one while its element is being taken away.
+/// The current field; the last one while its element is being removed.
 fn field_named(session: Session, name: String) -> Memo<FormField> {
     let missing = FormField {
         name: name.clone(),

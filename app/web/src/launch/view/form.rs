@@ -1,4 +1,4 @@
-//! The form: groups of fields, some of them folded.
+//! The form: groups of fields, some of them collapsed.
 
 use super::field::Field;
 use crate::launch::state::State;
@@ -9,7 +9,7 @@ use leptos::ev::SubmitEvent;
 use leptos::html::Details;
 use leptos::prelude::*;
 
-/// All groups. Those that stay when another field changes keep their elements, and with them the focus.
+/// All groups. Groups that stay when another field changes keep their elements, and with them the focus.
 #[component]
 pub(super) fn Form() -> impl IntoView {
     let session: Session = expect_context();
@@ -34,7 +34,7 @@ pub(super) fn Form() -> impl IntoView {
     }
 }
 
-/// From the form to the script, for pages on which it is below.
+/// A link from the form to the script, for pages where the script is below it.
 #[component]
 fn Way() -> impl IntoView {
     let session: Session = expect_context();
@@ -68,7 +68,7 @@ fn Group(title: &'static str) -> impl IntoView {
     }
 }
 
-/// A group that most people need nothing of. What is written in it, or wrong with it, opens it.
+/// A group that most users do not need. It opens if one of its fields has a value or a problem.
 #[component]
 fn FoldedGroup(title: &'static str) -> impl IntoView {
     let session: Session = expect_context();
@@ -80,7 +80,7 @@ fn FoldedGroup(title: &'static str) -> impl IntoView {
         })
     });
     let details = NodeRef::<Details>::new();
-    // The reader folds it again at will: only what newly asks for it opens it.
+    // The reader can collapse it again: it only reopens for a new reason.
     Effect::new(move |_| {
         if let (true, Some(details)) = (unfolded.get(), details.get()) {
             details.set_open(true);
@@ -99,7 +99,7 @@ fn FoldedGroup(title: &'static str) -> impl IntoView {
     }
 }
 
-/// The fields of a group, each by its name.
+/// The fields of a group, by name.
 #[component]
 fn Fields(title: &'static str) -> impl IntoView {
     let session: Session = expect_context();

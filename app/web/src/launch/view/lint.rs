@@ -1,4 +1,4 @@
-//! A script of the user's own, and what is wrong with it.
+//! A user's own script, and its problems.
 
 use crate::launch::state::{FixedLine, State, fixed_lines, units_of_line};
 use crate::launch::work::Session;
@@ -55,7 +55,8 @@ pub(super) fn OwnScript() -> impl IntoView {
     }
 }
 
-/// Says that the lines are fixed, and undoes it. The button that fixed them is gone, so this one has the focus.
+/// A note that the lines were fixed, and a button that undoes it. The button that fixed them is gone, so this one gets
+/// the focus.
 #[component]
 fn Undo(text: NodeRef<Textarea>) -> impl IntoView {
     let session: Session = expect_context();
@@ -90,7 +91,7 @@ fn found(linted: Option<Result<Linted, String>>, text: NodeRef<Textarea>) -> Any
     .into_any()
 }
 
-/// A problem; it leads to its line.
+/// A problem, with a link to its line.
 #[component]
 fn Entry(finding: Finding, text: NodeRef<Textarea>) -> impl IntoView {
     let Finding { line, rule, message } = finding;
@@ -111,7 +112,7 @@ fn Entry(finding: Finding, text: NodeRef<Textarea>) -> impl IntoView {
     }
 }
 
-/// The lines that can be fixed, as a diff, and the button that does it.
+/// The lines that can be fixed, as a diff, and the button that fixes them.
 #[component]
 fn Fix(lines: Vec<FixedLine>) -> impl IntoView {
     let session: Session = expect_context();
@@ -121,7 +122,7 @@ fn Fix(lines: Vec<FixedLine>) -> impl IntoView {
     }
     let rows = |(line, old, new): FixedLine| {
         let row = |class: &'static str, said: &'static str, sign: &'static str, text: String| {
-            // A line that is only put in, or only taken out, has one side.
+            // A line that is only inserted or only removed has one side.
             (!text.is_empty()).then(|| {
                 view! {
                     <tr class=class>

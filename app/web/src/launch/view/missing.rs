@@ -1,4 +1,4 @@
-//! What stands in the script's place while there is none.
+//! Shown in place of the script while there is none.
 
 use crate::launch::state::behind_label;
 use crate::launch::work::Session;
@@ -7,7 +7,7 @@ use crate::shared::view::Prose;
 use launch::Problem;
 use leptos::prelude::*;
 
-/// The fields that want something; each leads to its control.
+/// The fields that have problems; each entry links to its control.
 #[component]
 pub(super) fn Missing() -> impl IntoView {
     let session: Session = expect_context();
@@ -40,12 +40,12 @@ fn Entry(problem: Problem) -> impl IntoView {
         }
         None => view! { <code>{field}</code> }.into_any(),
     };
-    // A sentence that the field's name begins.
+    // A sentence that starts with the field's name.
     let join = if message.starts_with("is ") { " " } else { ": " };
     view! { <li>{name} {join} <Prose text=message/></li> }
 }
 
-/// Puts the focus into a field, out of a folded group too.
+/// Focuses a field, also in a collapsed group.
 fn go_to(session: Session, field: &str) {
     session.state.update(|state| state.touch(field));
     let Some(control) = browser::element(&format!("field-{field}")) else { return };

@@ -1,4 +1,4 @@
-//! The script: its name, what can be done with it, its lines, and why they are there.
+//! The script: its name, actions, lines, and the reasons for them.
 
 use super::Command;
 use super::about::About;
@@ -47,7 +47,7 @@ pub(super) fn Script() -> impl IntoView {
     }
 }
 
-/// What has to be known before the script is started.
+/// What users must know before they start the script.
 #[component]
 fn Warnings() -> impl IntoView {
     let session: Session = expect_context();

@@ -1,4 +1,5 @@
-//! The page's end of the lines to the readers of the user's own files, workers that are fetched with the first such file.
+//! The page's side of the connections to the readers of users' own files, workers that are fetched with the first such
+//! file.
 
 use crate::shared::browser;
 use js_sys::Uint8Array;
@@ -10,20 +11,20 @@ use std::thread::LocalKey;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, MessageEvent, Worker, WorkerOptions, WorkerType};
 
-/// Hears the answer, or why there is none.
+/// Receives the answer, or why there is none.
 type Then = Box<dyn FnOnce(Result<Vec<u8>, String>)>;
 
-/// A worker and who waits for its answers, first come first served.
+/// A worker, and the callbacks for its answers in the order of the requests.
 pub(super) struct Line {
     worker: Worker,
-    /// What was asked before the worker could hear; `None` once it can.
+    /// Requests made before the worker was ready; `None` once it is.
     early: Option<Vec<Uint8Array>>,
     waiting: VecDeque<Then>,
     _message: Closure<dyn FnMut(MessageEvent)>,
     _error: Closure<dyn FnMut(Event)>,
 }
 
-/// A reader: its first lines, and the line to it once it was asked for.
+/// A reader: its start script, and the connection once it is needed.
 pub(super) type Reader = (&'static str, RefCell<Option<Line>>);
 
 thread_local! {
@@ -33,7 +34,7 @@ thread_local! {
     pub(super) static SCRIPTS: Reader = const { ("start_own_script.js", RefCell::new(None)) };
 }
 
-/// Asks a reader.
+/// Sends a request to a reader.
 pub(super) fn ask<A: DeserializeOwned>(
     reader: &'static LocalKey<Reader>,
     question: &impl Serialize,
@@ -57,7 +58,7 @@ fn send(reader: &'static LocalKey<Reader>, asked: Uint8Array, then: Then) {
         line.waiting.push_back(then);
         match &mut line.early {
             Some(early) => early.push(asked),
-            // Bytes can always be copied.
+            // Bytes can always be cloned.
             None => drop(line.worker.post_message(&asked)),
         }
     });
@@ -77,7 +78,7 @@ fn start(reader: &'static LocalKey<Reader>, program: &str) -> Result<Line, JsVal
     Ok(Line { worker, early: Some(Vec::new()), waiting: VecDeque::new(), _message: message, _error: error })
 }
 
-/// The worker's first message says that it hears; each later one answers a question.
+/// The worker's first message says that it is ready; each later one is an answer.
 fn hear(reader: &'static LocalKey<Reader>, event: &MessageEvent) {
     let answered = event.data().dyn_into::<Uint8Array>().ok().map(|bytes| bytes.to_vec());
     let then = reader.with(|(_, line)| {
@@ -93,13 +94,13 @@ fn hear(reader: &'static LocalKey<Reader>, event: &MessageEvent) {
     }
 }
 
-/// The worker could not be loaded, or it broke: all who wait are told, and the next question is tried anew.
+/// The worker could not be loaded, or it failed: all callbacks are notified, and the next request starts another one.
 fn fail(reader: &'static LocalKey<Reader>, why: &str) {
     let Some(mut line) = reader.with(|(_, line)| line.take()) else { return };
     line.worker.terminate();
     for then in line.waiting.drain(..) {
         then(Err(why.to_owned()));
     }
-    // One of its closures is what is running now.
+    // The code that is running is one of its closures.
     browser::later(0, move || drop(line));
 }

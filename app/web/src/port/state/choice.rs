@@ -1,4 +1,4 @@
-//! What the user chose: target, style and the like.
+//! The user's choices: target, style and so on.
 
 use crate::port::state::State;
 use codemod::{Style, TargetInfo};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Target, style and the like.
+/// Target, style and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// Target id.
     pub target: String,
     /// Port style.
     pub style: Style,
-    /// SDK version; the newest when none.
+    /// SDK version; `None` means the newest.
     pub sdk: Option<String>,
-    /// Apply unsafe edits.
+    /// Whether to apply unsafe edits.
     pub allow_unsafe: bool,
     /// Named options of the recipes.
     pub options: BTreeMap<String, String>,
@@ -28,13 +28,13 @@ impl Hash for Choice {
 }
 
 impl State {
-    /// What people call a target; its id where nothing is known of it.
+    /// The display name of a target; its id if it is unknown.
     pub fn target_name(&self, id: &str) -> String {
         let target = self.catalogue.targets.iter().find(|target| target.id == id);
         target.map_or_else(|| id.to_owned(), |target| target.name.clone())
     }
 
-    /// Keeps the choice within what there is.
+    /// Restricts the choice to what is available.
     pub fn settle_choice(&mut self) {
         let catalogue = self.catalogue.clone();
         if catalogue.targets.is_empty() {
@@ -53,15 +53,15 @@ impl State {
         self.choice.options.retain(|name, value| admits(name, value));
     }
 
-    /// The user chooses. What was chosen stays for the next project too.
+    /// Applies a choice of the user. It is kept for the next project.
     pub fn choose(&mut self, change: impl Fn(&mut Choice)) {
-        // A project that was given is still as it was given.
+        // This does not count as a change of a project that was opened from a link.
         self.edits += 1;
         self.before_place = None;
         self.set_choice(change);
     }
 
-    /// The user chooses a target.
+    /// Applies the user's choice of a target.
     pub fn choose_target(&mut self, target: &str) {
         self.choose(|choice| choice.target = target.to_owned());
     }

@@ -1,4 +1,4 @@
-//! The project on the page: its files, what is typed into them, and what the worker has of them.
+//! The project on the page: its files, edits to them, and what the worker has of them.
 
 use crate::port::state::fragment::Share;
 use crate::port::state::lines::{Lines, Splice};
@@ -16,19 +16,19 @@ pub struct File {
     pub path: String,
     /// Its text, byte for byte.
     pub lines: Lines,
-    /// The name was made up here: what was pasted has none.
+    /// Whether the page made up the name, because pasted text has none.
     pub unnamed: bool,
-    /// What a patch of it starts from.
+    /// The text on which a patch of it is based.
     original: Original,
 }
 
-/// The name of what was pasted and has none.
+/// The name of pasted text without a name.
 const UNNAMED: &str = "trainer.py";
 
-/// Said where a patch is offered after edits on the page.
+/// Shown with a patch after edits on the page.
 pub const EDITS_INCLUDED: &str = "Your edits in the source are part of the patch.";
 
-/// Files to hand to the worker.
+/// Files to send to the worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delivery {
     /// All.
@@ -38,8 +38,8 @@ pub enum Delivery {
 }
 
 impl State {
-    /// Replaces the project by the user's own. What the user chose stays; what was turned off in the old project goes, and
-    /// comes back with [`State::bring_back`].
+    /// Replaces the project with the user's own. The user's options stay; rejections in the old project are dropped,
+    /// and come back with [`State::bring_back`].
     pub fn open(&mut self, files: Vec<SourceFile>) {
         self.set_aside();
         self.touch();
@@ -47,13 +47,13 @@ impl State {
         self.put(Share { files, choice: self.choice.clone(), ..Share::default() });
     }
 
-    /// Replaces the project by the sample.
+    /// Replaces the project with the sample.
     pub fn open_sample(&mut self, file: SourceFile) {
         self.open(vec![file]);
         self.given = true;
     }
 
-    /// Takes a shared project; false when it is open already.
+    /// Opens a shared project; returns false if it is already open.
     pub fn open_share(&mut self, share: Share) -> bool {
         let now = self.share();
         let other = Share { selected: now.selected, ..share.clone() } != now;
@@ -67,14 +67,14 @@ impl State {
         other
     }
 
-    /// Takes an example out of a guide; false when it is open already.
+    /// Opens an example from a guide; returns false if it is already open.
     pub fn open_example(&mut self, example: Example) -> bool {
         let Options { target, style, sdk, allow_unsafe, options, .. } = example.options;
         let choice = Choice { target, style, sdk, allow_unsafe, options };
         self.open_share(Share { files: vec![example.file], choice, ..Share::default() })
     }
 
-    /// Puts a project into the place of the one that is open.
+    /// Replaces the open project.
     pub(super) fn put(&mut self, share: Share) {
         let file = |f: SourceFile| {
             let lines = Lines::new(f.text.into());
@@ -96,20 +96,21 @@ impl State {
         self.notice = None;
         self.panel = Panel::Changes;
         self.unread = false;
-        // With the source of a single file its pane is put away, and the way back to the former project would be too.
+        // The pane of a single file is hidden with its source, and with it the button that brings back the previous
+        // project.
         self.source_hidden &= self.files.len() > 1;
         self.project += 1;
         self.unsent = None;
         self.settle_choice();
     }
 
-    /// Originals that the files' texts don't tell, empty where there is none.
+    /// Originals that differ from the current texts.
     pub(super) fn originals(&self) -> Vec<SourceFile> {
         let of = |f: &File| Some(SourceFile { path: f.path.clone(), text: f.original.kept(f.lines.text())? });
         self.files.iter().filter_map(of).collect()
     }
 
-    /// Takes what [`State::originals`] gave of the same files.
+    /// Restores the result of [`State::originals`] for the same files.
     pub(super) fn put_originals(&mut self, kept: Vec<SourceFile>) {
         for original in kept {
             if let Some(file) = self.files.iter_mut().find(|file| file.path == original.path) {
@@ -118,36 +119,36 @@ impl State {
         }
     }
 
-    /// Whether something was edited on the page in a file that was opened or pasted.
+    /// Whether a file that was opened or pasted has been edited on the page.
     pub fn is_edited(&self) -> bool {
         self.files.iter().any(|file| file.original.is_edited(file.lines.text()))
     }
 
-    /// What a patch starts from, a text a file; nothing where that is the project as it is.
+    /// The texts on which a patch is based, one per file; empty if they are the current ones.
     pub fn bases(&self) -> Vec<String> {
         let base = |file: &File| file.original.base(file.lines.text()).to_string();
         if self.is_edited() { self.files.iter().map(base).collect() } else { Vec::new() }
     }
 
-    /// What a link has to carry.
+    /// The contents of a link.
     pub fn share(&self) -> Share {
         Share {
             files: self.sources(),
             selected: self.selected,
             choice: self.choice.clone(),
             recipes: self.rejected.recipes.clone(),
-            // As a link has them, so that a link to what is open is known as such.
+            // Without groups, as in a link, so that a link to the open project is recognised.
             edits: self.rejected.edits.iter().map(|edit| RejectedEdit { group: 0, ..edit.clone() }).collect(),
         }
     }
 
-    /// The files as the engine takes them.
+    /// The files in the form that the engine expects.
     pub fn sources(&self) -> Vec<SourceFile> {
         let source = |f: &File| SourceFile { path: f.path.clone(), text: f.lines.text().to_string() };
         self.files.iter().map(source).collect()
     }
 
-    /// The file shown.
+    /// The current file.
     pub fn file(&self) -> Option<&File> {
         self.files.get(self.selected)
     }
@@ -157,8 +158,8 @@ impl State {
         self.files.iter().all(|f| f.lines.text().trim().is_empty())
     }
 
-    /// Something was typed into the file shown, or pasted over its `whole` text. Refused edits behind it move along; those
-    /// inside it are forgotten. Says whether more than the text is another now.
+    /// Applies an edit of the current file, or a paste over its `whole` text. Rejected edits after it are moved; those
+    /// inside it are dropped. Returns whether more than the text has changed.
     pub fn type_text(&mut self, splice: &Splice, whole: bool) -> bool {
         let before = (self.files.len(), self.is_empty(), self.notice.take().is_some(), self.rejected.edits.len());
         self.touch();
@@ -181,14 +182,14 @@ impl State {
             Some(unsent) if !unsent.contains(&index) => unsent.push(index),
             _ => {}
         }
-        // What comes next is another script.
+        // The next text is a new script.
         if self.is_empty() {
             self.choose_as_before();
         }
         before != (self.files.len(), self.is_empty(), false, 0)
     }
 
-    /// Gives the file shown another path.
+    /// Renames the current file.
     pub fn rename(&mut self, path: &str) {
         let path = path.trim().trim_start_matches('/');
         let index = self.selected;
@@ -204,23 +205,23 @@ impl State {
         self.unsent = None;
     }
 
-    /// Whether the user, or the code itself, has given every file its name.
+    /// Whether all files have names given by the user or by the code itself.
     pub fn is_named(&self) -> bool {
         self.files.iter().all(|file| !file.unnamed)
     }
 
-    /// Shows another file.
+    /// Switches to another file.
     pub fn select(&mut self, index: usize) {
         if index < self.files.len() && index != self.selected {
             self.selected = index;
             self.view = None;
             self.unfolded.clear();
-            // A step that leads here begins at the file's end that it comes to first.
+            // A step into this file starts at the end from which it is entered.
             self.steps = Steps::entering(matches!(self.jump, Some((_, Jump::Next | Jump::Previous))));
         }
     }
 
-    /// Takes a file out of the project.
+    /// Removes a file from the project.
     pub fn close(&mut self, index: usize) {
         if index < self.files.len() {
             self.touch();
@@ -240,7 +241,7 @@ impl State {
         }
     }
 
-    /// Puts the file back that was removed last.
+    /// Restores the file that was removed last.
     pub fn restore_removed(&mut self) {
         let Some((index, file)) = self.removed.take() else { return };
         self.touch();
@@ -254,7 +255,7 @@ impl State {
         self.unsent = None;
     }
 
-    /// What the worker lacks; it counts as sent from now on.
+    /// The files that the worker lacks; from now on, they count as sent.
     pub fn take_unsent(&mut self) -> Delivery {
         if self.unsent.as_ref().is_none_or(|unsent| !unsent.is_empty()) {
             self.matrix.done = 0;
@@ -266,7 +267,7 @@ impl State {
         }
     }
 
-    /// A new worker knows nothing.
+    /// A new worker has no files.
     pub fn forget_sent(&mut self) {
         self.unsent = None;
     }

@@ -1,41 +1,41 @@
-//! Finding a text in the file shown, in rows too that are folded or out of sight and so have no elements.
+//! Finding text in the current file, including rows that are folded or not visible and so have no elements.
 
 use crate::port::state::{Jump, State, View};
 
-/// A line of the diff that is found, from 0.
+/// A line of the diff that matches, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// Of the original; the port has it no more.
+    /// A line of the original that the port no longer has.
     Removed(u32),
-    /// Of the port.
+    /// A line of the port.
     New(u32),
 }
 
-/// What is looked for.
+/// The state of the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Find {
-    /// The field for it is shown.
+    /// Whether its field is shown.
     pub is_open: bool,
     /// The text.
     pub text: String,
-    /// Where the last step led: `3 of 14`.
+    /// The position of the current match: `3 of 14`.
     pub said: String,
     at: Option<Line>,
 }
 
 impl State {
-    /// Shows the field, or puts it away.
+    /// Shows or hides the field.
     pub fn open_find(&mut self, open: bool) {
         self.find = Find { is_open: open, text: std::mem::take(&mut self.find.text), ..Find::default() };
     }
 
-    /// Looks for another text, from the top.
+    /// Searches for another text, from the top.
     pub fn find(&mut self, text: String) {
         self.find = Find { is_open: true, text, ..Find::default() };
         self.find_next(true);
     }
 
-    /// Goes to the next line with the text, or to the one before; behind the last comes the first.
+    /// Goes to the next line with the text, or to the previous one; the first follows the last.
     pub fn find_next(&mut self, forward: bool) {
         let lines = self.view.as_ref().map(|view| lines_with(view, &self.find.text)).unwrap_or_default();
         let count = lines.len();
@@ -56,7 +56,7 @@ impl State {
     }
 }
 
-/// The lines of a diff that hold a text, from top to bottom. Capitals count where the text has some.
+/// The lines of a diff that contain a text, from top to bottom. Case matters if the text has capitals.
 fn lines_with(view: &View, text: &str) -> Vec<Line> {
     if text.is_empty() {
         return Vec::new();
@@ -101,7 +101,7 @@ mod tests {
         State { view: Some(Arc::new(view)), ..State::default() }
     }
 
-    /// Where each of the steps leads, and what is said of it.
+    /// Where each step goes, and the position that is displayed.
     fn steps(state: &mut State, text: &str, steps: &[bool]) -> Vec<(Line, String)> {
         state.find(text.to_owned());
         let mut out = Vec::new();

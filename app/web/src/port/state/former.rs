@@ -1,4 +1,5 @@
-//! What is given and what is the user's own: the project that the present one replaced, and the choice that came with one.
+//! What belongs to the user and what was only opened from a link: the project that the current one replaced, and the
+//! options that came with one.
 
 use crate::port::state::fragment::Share;
 use crate::port::state::{Choice, Notice, State};
@@ -17,7 +18,7 @@ pub(super) struct Former {
     originals: Vec<SourceFile>,
 }
 
-/// What every version kept of a project that was replaced.
+/// The part of a replaced project that all versions saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Replaced {
     share: Share,
@@ -25,14 +26,14 @@ struct Replaced {
     own_choice: Option<Choice>,
 }
 
-/// What the address asks for.
+/// The request in the address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     target: Option<String>,
     sdk: Option<String>,
 }
 
-/// What a browser keeps beside the open project.
+/// What a browser saves in addition to the open project.
 #[derive(Serialize, Deserialize)]
 struct Beside {
     former: Option<Box<Former>>,
@@ -44,11 +45,11 @@ struct Beside {
     originals_of_former: Vec<SourceFile>,
 }
 
-/// Changes when what follows it does; then [`as_now`] learns to read the one before.
+/// Changed whenever the format of what follows it changes; [`as_now`] must then also read the previous version.
 const VERSION: u8 = 4;
 
-/// What any version kept, as this one writes it: at first there were no ticks, no twin runs before version 3, and no
-/// originals before version 4.
+/// Converts the data of any version to the current one: at first there were no ticks, no twin runs before version 3,
+/// and no originals before version 4.
 fn as_now(beside: &[u8]) -> Option<Vec<u8>> {
     let (version, bytes) = beside.split_first()?;
     let mut now = bytes.to_vec();
@@ -65,32 +66,32 @@ fn as_now(beside: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl State {
-    /// The user did something to the project or to the choice: it is the user's own from now on.
+    /// Called when the user changes the project or the options: from now on, the project is the user's own.
     pub(super) fn touch(&mut self) {
         self.edits += 1;
         self.given = false;
     }
 
-    /// The project, to be brought back.
+    /// Copies the project so that it can be restored.
     fn aside(&self) -> Option<Box<Former>> {
         let own = || Replaced { share: self.share(), given: self.given, own_choice: self.own_choice.clone() };
         (!self.is_empty()).then(|| Box::new(Former { own: own(), twin: self.kept_twin(), originals: self.originals() }))
     }
 
-    /// Makes the project the former one. What was given and left as it was can be had again, so it takes no place from the
-    /// user's own.
+    /// Makes the current project the previous one. One that came from a link and was not changed is available
+    /// elsewhere, so it does not displace the user's own.
     pub(super) fn set_aside(&mut self) {
         if !self.given || self.former.as_ref().is_none_or(|former| former.own.given) {
             self.former = self.aside().or_else(|| self.former.take());
         }
     }
 
-    /// Whether [`State::bring_back`] has something to bring.
+    /// Whether [`State::bring_back`] has something to restore.
     pub fn has_former(&self) -> bool {
         self.former.is_some()
     }
 
-    /// Swaps the project for the one it replaced.
+    /// Swaps the project with the one it replaced.
     pub fn bring_back(&mut self) {
         if let Some(former) = self.former.take() {
             let aside = self.aside();
@@ -103,18 +104,18 @@ impl State {
         }
     }
 
-    /// What was replaced is not to be brought back any more.
+    /// Discards the project that was replaced.
     pub fn forget_former(&mut self) {
         self.former = None;
     }
 
-    /// A project brings a choice along; the user's own waits.
+    /// Saves the user's options, because a project comes with its own.
     pub(super) fn lend_choice(&mut self) {
         self.given = true;
         self.own_choice.get_or_insert_with(|| self.choice.clone());
     }
 
-    /// What the user chose holds again.
+    /// Restores the user's options.
     pub(super) fn choose_as_before(&mut self) {
         if let Some(own) = self.own_choice.take() {
             self.choice = own;
@@ -122,13 +123,13 @@ impl State {
         }
     }
 
-    /// The address names a target, an SDK or both.
+    /// Stores that the address names a target, an SDK version or both.
     pub fn ask_for(&mut self, target: Option<String>, sdk: Option<String>) {
         self.asked = Some(Asked { target, sdk });
         self.heed_address();
     }
 
-    /// Chooses what the address names, once it is known what there is.
+    /// Selects what the address names as soon as the available targets are known.
     pub(super) fn heed_address(&mut self) {
         let catalogue = self.catalogue.clone();
         let Some(asked) = self.asked.take_if(|_| !catalogue.targets.is_empty()) else { return };
@@ -155,7 +156,7 @@ impl State {
         self.twin.as_deref().cloned()
     }
 
-    /// What is to be kept beside the project; nothing when the project is all there is.
+    /// What is saved in addition to the project; empty if there is nothing else.
     pub fn beside(&self) -> Vec<u8> {
         let originals = self.originals();
         let originals_of_former = self.former.as_ref().map(|former| former.originals.clone()).unwrap_or_default();
@@ -172,7 +173,7 @@ impl State {
         bytes
     }
 
-    /// Takes what was kept: the project, and what [`State::beside`] gave.
+    /// Restores what was saved: the project, and the result of [`State::beside`].
     pub fn restore(&mut self, open: Option<Share>, beside: &[u8]) {
         if let Some(share) = open {
             self.set_aside();
@@ -216,7 +217,7 @@ mod tests {
         let mut other = State::default();
         other.restore(Some(open.clone()), &beside);
         assert_eq!(other.bases(), bases);
-        // A link to what is open already opens nothing.
+        // A link to what is already open does nothing.
         assert!(!other.open_share(open));
         assert_eq!(other.bases(), bases);
         other.open(vec![file("d.py")]);

@@ -1,8 +1,8 @@
-//! What the part of the address behind `#` means: a shared project, an example out of a guide,
-//! all targets side by side, or a place in one of their ports.
+//! The meaning of the address's fragment: a shared project, an example from a guide, all targets side by side, or a
+//! location in the port to one of them.
 //!
-//! A project travels as bytes ([`Share::to_bytes`]), deflated, in URL-safe base64. Deflating is the browser's work; this file knows the rest,
-//! so that an old link can be tested without one.
+//! A project is encoded as bytes ([`Share::to_bytes`]), deflated, in URL-safe base64. The browser deflates it;
+//! everything else is in this file, so that old links can be tested without a browser.
 
 use crate::port::state::Choice;
 use base64::Engine;
@@ -10,24 +10,24 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use python::SourceFile;
 use serde::{Deserialize, Serialize};
 
-/// Longer addresses are refused: browsers stop at 2 MiB.
+/// Longer addresses are rejected: browsers stop at 2 MiB.
 pub const MAX_LINK: usize = 1_500_000;
 
 /// The fragment for [`Fragment::Matrix`].
 pub const MATRIX: &str = "#matrix";
 
-/// What the fragment asks for.
+/// What the fragment requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fragment {
     /// Nothing.
     Empty,
-    /// A shared project: deflated [`Share`].
+    /// A shared project: a deflated [`Share`].
     Share(Vec<u8>),
     /// An example of a guide.
     Example(ExampleId),
     /// All targets side by side.
     Matrix,
-    /// A place in the port of the open project to a target.
+    /// A location in the port of the open project to a target.
     Place {
         /// Target id.
         target: String,
@@ -36,7 +36,7 @@ pub enum Fragment {
         /// Line of the ported text, from 1.
         line: usize,
     },
-    /// A target, an SDK version, or both, as `/launch/` names them.
+    /// A target, an SDK version, or both, with the same names as for `/launch/`.
     Choose {
         /// Target id.
         target: Option<String>,
@@ -54,47 +54,47 @@ pub struct ExampleId {
     pub guide: String,
     /// Anchor of the section.
     pub section: String,
-    /// Which of the section's examples, from 1, `after` fences not counted.
+    /// The number of the example in its section, counted from 1; `after` fences are not counted.
     pub number: usize,
 }
 
-/// The state that a link carries.
+/// The part of the state that a link contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// The files.
     pub files: Vec<SourceFile>,
-    /// The file shown.
+    /// The current file.
     pub selected: usize,
-    /// Target, style and the like.
+    /// Target, style and so on.
     pub choice: Choice,
-    /// Recipes turned off.
+    /// Recipes that are turned off.
     pub recipes: Vec<String>,
-    /// Edits turned off: file, id, place in the original, recipe.
+    /// Edits that are turned off: file, id, position in the original, recipe.
     pub edits: Vec<crate::port::state::RejectedEdit>,
 }
 
-/// Changes when what follows it does.
+/// Changed whenever the format of what follows it changes.
 const VERSION: u8 = 1;
 
 impl Share {
-    /// What is deflated into a link.
+    /// The bytes that are deflated into a link.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         bytes.extend(postcard::to_allocvec(self).unwrap_or_default());
         bytes
     }
 
-    /// Reads [`Share::to_bytes`]; `None` when it is something else or of another version.
+    /// Reads [`Share::to_bytes`]; `None` if the bytes are something else or of another version.
     pub fn from_bytes(bytes: &[u8]) -> Option<Share> {
         postcard::from_bytes(bytes.strip_prefix(&[VERSION])?).ok()
     }
 }
 
-/// Reads a fragment, with or without its `#`.
+/// Parses a fragment, with or without its `#`.
 pub fn parse(fragment: &str) -> Fragment {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
     match fragment {
-        // Places of the page itself: where the link for skipping its head leads, and the view.
+        // Anchors of the page itself: the target of the skip link, and the view.
         "" | "main" | "port" => return Fragment::Empty,
         "matrix" => return Fragment::Matrix,
         _ => {}
@@ -107,13 +107,13 @@ pub fn parse(fragment: &str) -> Fragment {
     }
 }
 
-/// Whether a fragment names a project or what is chosen for it.
+/// Whether a fragment names a project or options for one.
 pub fn names_work(fragment: &str) -> bool {
     let key = fragment.trim_start_matches('#').split('=').next();
     matches!(key, Some("s" | "example" | "target" | "sdk"))
 }
 
-/// `target=hpu&sdk=1.24`; other fields of a launch are passed over.
+/// `target=hpu&sdk=1.24`; other fields of a launch are ignored.
 fn choice(fragment: &str) -> Option<Fragment> {
     let field = |wanted: &str| {
         let pairs = fragment.split('&').filter_map(|pair| pair.split_once('='));
@@ -157,7 +157,7 @@ pub fn of_share(deflated: &[u8]) -> String {
     format!("#s={}", ALPHABET.encode(deflated))
 }
 
-/// Without padding; read with padding or without, as links were written both ways.
+/// Without padding; decoded with or without it, because links have been written both ways.
 const ALPHABET: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::URL_SAFE,
     GeneralPurposeConfig::new()

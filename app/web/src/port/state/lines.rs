@@ -1,15 +1,15 @@
-//! A text cut into lines, and what a text field does to one.
+//! A text split into lines, and how a text field changes one.
 //!
-//! A text field turns every line end into `\n`. The scientist's file may have others; [`take_typed`] puts a typed text
-//! back over the stored one so that only what was really typed changes.
+//! A text field converts every line ending to `\n`. The user's file may have others; [`take_typed`] applies an edit to
+//! the stored text so that only what was really typed changes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Width of a tab, as in the style sheet.
+/// The width of a tab, as in the style sheet.
 const TAB: usize = 4;
 
-/// A text with the starts of its lines. A line ends behind its `\n`, as in git and in `codemod`'s diff.
+/// A text with the starts of its lines. A line ends after its `\n`, as in git and in `codemod`'s diff.
 #[derive(Clone, Debug)]
 pub struct Lines {
     serial: u64,
@@ -32,18 +32,18 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Cuts a text.
+    /// Splits a text.
     pub fn new(text: Arc<str>) -> Lines {
         let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
         let mut starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
-        // What follows the last `\n` is a line only if something stands there.
+        // An empty rest after the last `\n` is not a line.
         if starts.last().is_some_and(|last| *last as usize == text.len()) {
             starts.pop();
         }
         Lines { serial: SERIAL.fetch_add(1, Ordering::Relaxed), text, starts: starts.into() }
     }
 
-    /// The text with something typed into it. The lines behind that are not cut again.
+    /// The text with an edit applied. The lines after the edit are not split again.
     pub fn spliced(&self, splice: &Splice) -> Lines {
         let Splice { start, end, text: came } = splice;
         let text = [&self.text[..*start], came, &self.text[*end..]].concat();
@@ -54,14 +54,14 @@ impl Lines {
         starts.extend(begins.then_some(*start as u32));
         starts.extend(came.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| (start + i) as u32 + 1));
         starts.extend(self.starts[behind..].iter().map(|at| (*at as usize - end + start + came.len()) as u32));
-        // What follows the last `\n` is a line only if something stands there.
+        // An empty rest after the last `\n` is not a line.
         if starts.last().is_some_and(|last| *last as usize == text.len()) {
             starts.pop();
         }
         Lines { serial: SERIAL.fetch_add(1, Ordering::Relaxed), text: text.into(), starts: starts.into() }
     }
 
-    /// A number that no other cutting of a text has; clones share it.
+    /// A number that is unique to this split text and its clones.
     pub fn serial(&self) -> u64 {
         self.serial
     }
@@ -81,26 +81,26 @@ impl Lines {
         self.starts.is_empty()
     }
 
-    /// Byte at which a line starts; the text's length behind the last one.
+    /// The byte at which a line starts; the text's length after the last one.
     pub fn start(&self, line: usize) -> usize {
         self.starts.get(line).map_or(self.text.len(), |start| *start as usize)
     }
 
-    /// A line without its end; empty when there is no such line.
+    /// A line without its ending; empty if there is no such line.
     pub fn line(&self, line: usize) -> &str {
         let whole = &self.text[self.start(line)..self.start(line + 1)];
         let whole = whole.strip_suffix('\n').unwrap_or(whole);
         whole.strip_suffix('\r').unwrap_or(whole)
     }
 
-    /// The line in which a byte lies.
+    /// The line that contains a byte.
     pub fn line_of(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1)
     }
 }
 
-/// Columns a line takes in a fixed-width font: tabs jump to the next multiple of their width, and everything outside ASCII
-/// counts twice, which is never too little.
+/// The width of a line in a fixed-width font, in columns: tabs advance to the next multiple of their width, and
+/// characters outside ASCII count twice, which is never too little.
 pub fn columns(line: &str) -> usize {
     line.chars().fold(0, column_behind)
 }
@@ -113,14 +113,14 @@ fn column_behind(column: usize, c: char) -> usize {
     }
 }
 
-/// Where a line of code goes on in another row of so many columns: the bytes that stand first there. At words, where there
-/// are some; else anywhere. Blanks at the end of a row may stand out of it.
+/// Where a line of code wraps if a row has this many columns: the first byte of each further row. It wraps between
+/// words if there are any, and otherwise anywhere. Trailing blanks may extend beyond the row.
 pub fn breaks(line: &str, width: usize) -> Vec<usize> {
     let mut breaks = Vec::new();
     let mut start = 0;
-    // No character but a tab has more columns than bytes, so most lines need no counting.
+    // No character but a tab takes more columns than bytes, so most lines need no counting.
     let most = |text: &str| text.len() + (TAB - 1) * text.bytes().filter(|byte| *byte == b'\t').count();
-    // Counted once: a line may have megabytes.
+    // Counted once: a line may be megabytes long.
     let mut rest = most(line);
     while rest > width {
         let Some(length) = row_of(&line[start..], width) else { break };
@@ -131,18 +131,19 @@ pub fn breaks(line: &str, width: usize) -> Vec<usize> {
     breaks
 }
 
-/// The bytes at the start of a text that stand in a row; nothing when all do.
+/// The number of bytes in the first row of a text; `None` if all of it fits.
 fn row_of(text: &str, width: usize) -> Option<usize> {
     let is_blank = |c: char| c == ' ' || c == '\t';
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "_\"'".contains(c) || !c.is_ascii();
-    // The last word that begins behind a blank, and the last one that begins behind a sign: byte and column.
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '"' | '\'') || !c.is_ascii();
+    let is_sign = |c: char| matches!(c, ',' | '.' | ':' | ';' | '=' | '(' | '[' | '{' | '/' | '|' | '&' | '*');
+    // The last word that starts after a blank, and the last that starts after a sign: byte and column.
     let (mut behind_blank, mut behind_sign) = (None, None);
     let (mut column, mut before, mut indentation) = (0, ' ', true);
     for (at, c) in text.char_indices() {
         if !indentation && !is_blank(c) {
             if is_blank(before) {
                 behind_blank = Some((at, column));
-            } else if is_word(c) && ",.:;=([{/|&*".contains(before) {
+            } else if is_sign(before) && is_word(c) {
                 behind_sign = Some((at, column));
             }
         }
@@ -159,8 +160,8 @@ fn row_of(text: &str, width: usize) -> Option<usize> {
     None
 }
 
-/// Where a long name may go on in another row: in front of a dot, behind `_`, `/` and the signs between arguments. For text
-/// without a known width, in which the browser chooses among these.
+/// Where a long name may wrap: before a dot, and after `_`, `/` and the signs between arguments. For text without a
+/// known width, where the browser chooses among these positions.
 pub fn breaks_in_names(text: &str) -> Vec<usize> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let opens = |at: &usize| {
@@ -175,7 +176,7 @@ pub fn breaks_in_names(text: &str) -> Vec<usize> {
     text.char_indices().map(|(at, _)| at).filter(opens).collect()
 }
 
-/// What a text field makes of a text.
+/// A text as a text field returns it.
 pub fn as_field_text(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
@@ -183,17 +184,17 @@ pub fn as_field_text(text: &str) -> String {
 /// One replacement in a text, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Splice {
-    /// First byte that changed.
+    /// The first byte that changed.
     pub start: usize,
-    /// One past the last byte that went.
+    /// The end of the bytes that were removed.
     pub end: usize,
-    /// What came.
+    /// The text that was inserted.
     pub text: String,
 }
 
-/// Finds what was typed, given the stored text and the text field's value afterwards. `None`: nothing.
+/// Finds the edit from the stored text and the text field's value after it; `None` if nothing changed.
 ///
-/// Line ends of untouched lines stay as they are; typed ones become the file's own.
+/// Line endings of unchanged lines are kept; typed ones are converted to the file's own.
 pub fn take_typed(stored: &str, typed: &str) -> Option<Splice> {
     let (front, typed_front) = common_front(stored, typed);
     if front == stored.len() && typed_front == typed.len() {
@@ -207,7 +208,7 @@ pub fn take_typed(stored: &str, typed: &str) -> Option<Splice> {
     Some(Splice { start: front, end: stored.len() - back, text })
 }
 
-/// Bytes in front that say the same: of the stored text, and of the typed one.
+/// The length of the common prefix in bytes: in the stored text, and in the typed one.
 fn common_front(stored: &str, typed: &str) -> (usize, usize) {
     let (a, b) = (stored.as_bytes(), typed.as_bytes());
     let (mut i, mut j) = (0, 0);
@@ -226,7 +227,7 @@ fn common_front(stored: &str, typed: &str) -> (usize, usize) {
     (i, j)
 }
 
-/// Bytes at the back that say the same.
+/// The length of the common suffix in bytes: in the stored text, and in the typed one.
 fn common_back(stored: &str, typed: &str) -> (usize, usize) {
     let (a, b) = (stored.as_bytes(), typed.as_bytes());
     let (mut i, mut j) = (a.len(), b.len());
@@ -245,8 +246,8 @@ fn common_back(stored: &str, typed: &str) -> (usize, usize) {
     (a.len() - i, b.len() - j)
 }
 
-/// Offset in a text field (UTF-16 units, `\n` line ends) of a place given by line and column, both from 0, the column
-/// in characters.
+/// The offset in a text field (UTF-16 units, `\n` line endings) of a line and column, both counted from 0, with the
+/// column in characters.
 pub fn field_offset(text: &str, line: usize, column: usize) -> usize {
     let lines = Lines::new(text.into());
     let width = |s: &str| s.chars().map(char::len_utf16).sum::<usize>();
@@ -329,16 +330,16 @@ mod tests {
         check("x = 1", &["x = 1"]);
         check("twenty columns wide!", &["twenty columns wide!"]);
         check("outputs = wrapped(x, y)", &["outputs = wrapped(x, ", "y)"]);
-        // Behind a sign, where the last blank would leave the better part of the row empty.
+        // After a sign, because the last blank would leave most of the row empty.
         check("loss = criterion(outputs, labels)", &["loss = criterion(", "outputs, labels)"]);
         check("    return accuracy, precision", &["    return accuracy, ", "precision"]);
         check("x = torch.nn.parallel.Wrapped", &["x = torch.nn.", "parallel.Wrapped"]);
-        // Anywhere, where there is neither.
+        // Anywhere, if there is neither.
         check(&"x".repeat(45), &["xxxxxxxxxxxxxxxxxxxx", "xxxxxxxxxxxxxxxxxxxx", "xxxxx"]);
         check("日本日本日本日本日本日本", &["日本日本日本日本日本", "日本"]);
-        // An indentation alone is no row.
+        // Indentation alone does not form a row.
         check("                xxxxxxx", &["                xxxx", "xxx"]);
-        // Blanks at the end of a row stand out of it.
+        // Trailing blanks extend beyond the row.
         check("twenty columns wide!    # why", &["twenty columns wide!    ", "# why"]);
         check("\tx = 1\t\t# a long remark", &["\tx = 1\t\t# a ", "long remark"]);
         check("", &[""]);

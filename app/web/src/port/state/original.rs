@@ -1,24 +1,24 @@
-//! A file's text as it was opened or pasted. That is what the user has on disk, so a patch starts from it, whatever was
-//! edited on the page since.
+//! A file's text as it was opened or pasted. The user has this text on disk, so a patch is based on it, whatever has
+//! been edited on the page since.
 
 use std::sync::Arc;
 
 /// Where the text of a file comes from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Original {
-    /// As it was opened or pasted; empty where it was typed.
+    /// The text as it was opened or pasted; empty if it was typed.
     text: Arc<str>,
-    /// The text that gave way whole, and its original: undoing in the field brings both back.
+    /// The text that was replaced as a whole, and its original: undo in the field restores both.
     before: Option<[Arc<str>; 2]>,
 }
 
 impl Original {
-    /// Of a text that was opened.
+    /// The origin of a text that was opened.
     pub(super) fn of(text: Arc<str>) -> Original {
         Original { text, before: None }
     }
 
-    /// Follows an edit that made `now` of `was`; `whole`: something was pasted over all of it.
+    /// Tracks an edit that changed `was` into `now`; `whole` means that something was pasted over all of it.
     pub(super) fn follow(&mut self, was: &Arc<str>, now: &Arc<str>, whole: bool) {
         if let Some([_, original]) = self.before.as_ref().filter(|[text, _]| text == now) {
             return self.text = original.clone();
@@ -26,30 +26,30 @@ impl Original {
         let (from_nothing, to_nothing) = (was.trim().is_empty(), now.trim().is_empty());
         if !from_nothing && (whole || to_nothing) {
             let original = std::mem::take(&mut self.text);
-            // What comes back as it was opened or pasted is its own original.
+            // A text that is restored to how it was opened or pasted is its own original.
             if whole || original != *was {
                 self.before = Some([was.clone(), original]);
             }
         }
-        // Keys bring a character or a line end; several lines at once were pasted.
+        // A key inserts a character or a line ending; several lines at once were pasted.
         let pasted = whole || (from_nothing && now.trim().contains('\n'));
         if pasted && !to_nothing {
             self.text = now.clone();
         }
     }
 
-    /// What a patch of the file starts from.
+    /// The text on which a patch of the file is based.
     pub(super) fn base<'a>(&'a self, text: &'a Arc<str>) -> &'a Arc<str> {
         if self.text.is_empty() { text } else { &self.text }
     }
 
-    /// Whether the text was edited since it was opened or pasted.
+    /// Whether the text has been edited since it was opened or pasted.
     pub(super) fn is_edited(&self, text: &Arc<str>) -> bool {
         let base = self.base(text);
         !Arc::ptr_eq(base, text) && base != text
     }
 
-    /// What is to be kept of it beside the text: nothing where the text says it.
+    /// The original if it must be saved together with the text; `None` if it is the text itself.
     pub(super) fn kept(&self, text: &Arc<str>) -> Option<String> {
         (self.text.is_empty() || self.is_edited(text)).then(|| self.text.to_string())
     }
@@ -59,7 +59,7 @@ impl Original {
 mod tests {
     use super::*;
 
-    /// The base of a patch after each of these texts came to be, a `!` in front: pasted over the one before.
+    /// The base of a patch after each of these texts; `!` marks a text that was pasted over the previous one.
     fn bases(first: Option<&str>, texts: &[&str]) -> Vec<String> {
         let mut now: Arc<str> = first.unwrap_or_default().into();
         let mut original = first.map_or_else(Original::default, |text| Original::of(text.into()));

@@ -1,4 +1,4 @@
-//! The lines of the source that are in sight, with their colours and with what the port has to say of them.
+//! The visible lines of the source, with their colours and the port's messages.
 
 use crate::port::state::{State, needs_person};
 use crate::shared::text::hash_of;
@@ -13,14 +13,14 @@ pub struct PaintedLine {
     pub text: String,
     /// Its colours.
     pub colours: Vec<u32>,
-    /// There is a message about it; whether one wants a person.
+    /// Whether there is a message about it, and whether one of these requires action.
     pub mark: Option<bool>,
-    /// Equal for lines that look the same, as long as as many such stand above it.
+    /// Equal for lines with the same contents, if the same number of such lines precede them.
     pub key: u64,
 }
 
 impl State {
-    /// These lines. Colours and messages come from the last port; a line that was typed since has none for a moment.
+    /// The lines of a window. Colours and messages come from the last port; a line that was typed since has none yet.
     pub fn painted(&self, window: Range<usize>) -> Vec<PaintedLine> {
         let Some(lines) = self.file().map(|file| &file.lines) else { return Vec::new() };
         let view = self.view.as_deref();
@@ -28,7 +28,7 @@ impl State {
         let mut painted: Vec<PaintedLine> = Vec::new();
         for number in window.start..window.end.min(lines.len()) {
             let text = lines.line(number);
-            // The line stood at the same distance from the start, or from the end.
+            // The line was at the same distance from the start or from the end.
             let old = view.and_then(|view| {
                 let from_end = (number + view.old.len()).checked_sub(lines.len());
                 [Some(number), from_end].into_iter().flatten().find(|old| view.old.line(*old) == text)

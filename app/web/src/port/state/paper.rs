@@ -1,4 +1,4 @@
-//! Everything the table shows, worked out from the state.
+//! Everything the table shows, computed from the state.
 
 use crate::port::protocol::EditNote;
 use crate::port::state::lines::{Lines, breaks};
@@ -17,17 +17,17 @@ pub struct Paper {
     pub view: Arc<View>,
     /// The rows.
     pub layout: Layout,
-    /// What each hunk is about.
+    /// The description of each hunk.
     pub hunks: Vec<HunkInfo>,
     /// Messages, by line.
     pub notes: Vec<Note>,
-    /// Refused changes, by line.
+    /// Rejected changes, by line.
     pub ghosts: Vec<Ghost>,
-    /// One column.
+    /// Whether there is one column.
     pub unified: bool,
-    /// Characters that fit into a row of code.
+    /// The number of characters that fit into a row of code.
     pub columns: usize,
-    /// An earlier port: nothing in it can be refused.
+    /// Whether this is an earlier port, in which nothing can be rejected.
     pub stale: bool,
 }
 
@@ -48,19 +48,19 @@ impl PartialEq for Paper {
 pub struct Note {
     /// Line of the port, from 0.
     pub line: u32,
-    /// Whether it wants a person.
+    /// Whether it requires action by the user.
     pub needs: bool,
     /// Its severity in words.
     pub kind: &'static str,
-    /// What it says.
+    /// Its text.
     pub message: String,
-    /// The recipe whose section is the help, and its title; nothing for the engine's own messages.
+    /// The recipe whose section is the help, and its title; `None` for the engine's own messages.
     pub recipe: Option<(String, String)>,
-    /// The place in the original, from 0: line and column.
+    /// The location in the original, counted from 0: line and column.
     pub source: (usize, usize),
 }
 
-/// A refused change.
+/// A rejected change.
 #[derive(Clone, PartialEq, Hash)]
 pub struct Ghost {
     /// Line of the original, from 0.
@@ -71,36 +71,36 @@ pub struct Ghost {
     pub edits: Vec<String>,
 }
 
-/// What a hunk is about.
+/// The description of a hunk.
 #[derive(Clone, Default, PartialEq, Hash)]
 pub struct HunkInfo {
     /// Ids of its edits.
     pub edits: Vec<String>,
-    /// The recipes that asked for them.
+    /// The recipes that made them.
     pub recipes: Vec<HunkRecipe>,
 }
 
-/// One of the recipes that made a hunk.
+/// One of the recipes that contributed to a hunk.
 #[derive(Clone, PartialEq, Hash)]
 pub struct HunkRecipe {
     /// Its id.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Why it does what it does.
+    /// The reason for it.
     pub reason: String,
-    /// SDK versions that it is for.
+    /// The SDK versions that it applies to.
     pub sdks: String,
-    /// What the source cites: words and address.
+    /// The citations of its source: text and address.
     pub citations: Vec<(String, String)>,
     /// Whether one of its edits here is unsafe.
     pub is_unsafe: bool,
-    /// An earlier hunk gave the reason.
+    /// Whether an earlier hunk already showed the reason.
     pub again: bool,
 }
 
 impl Paper {
-    /// Lays out the file shown.
+    /// Lays out the current file.
     pub fn of(state: &State, shape: Shape) -> Paper {
         let Some((file, view, stale)) = state.in_sight() else { return Paper::default() };
         let view = view.clone();
@@ -141,18 +141,18 @@ impl Paper {
         }
     }
 
-    /// Digits of the highest line number.
+    /// The number of digits of the highest line number.
     pub fn digits(view: &View) -> usize {
         view.old.len().max(view.new.len()).max(100).to_string().len()
     }
 
-    /// The pair of words that a changed row shows.
+    /// The word differences of a changed row.
     pub fn pair(&self, hunk: usize, old: Option<u32>, new: Option<u32>) -> Option<&Pair> {
         let pairs = &self.view.shown.diff.hunks.get(hunk)?.pairs;
         pairs.iter().find(|pair| old == Some(pair.old) || (old.is_none() && new == Some(pair.new)))
     }
 
-    /// The row about an edit: its hunk's head, or what stands for it after it was refused.
+    /// The row of an edit: its hunk's head, or the row that replaces it after the edit was rejected.
     pub fn row_of_edit(&self, id: &str) -> Option<usize> {
         self.layout.rows.iter().position(|row| match row {
             Row::Ghost(index) => self.ghosts[*index].edits.iter().any(|edit| edit == id),
@@ -161,7 +161,7 @@ impl Paper {
         })
     }
 
-    /// Line of the original that a hunk's head or a refused change is about.
+    /// The line of the original to which a hunk's head or a rejected change belongs.
     pub fn line_about(&self, row: usize) -> u32 {
         match self.layout.rows[row] {
             Row::Head(index) => self.view.shown.diff.hunks[index].old_start,
@@ -170,12 +170,12 @@ impl Paper {
         }
     }
 
-    /// A name for a row's element that stays the same as long as it shows the same.
+    /// A key for a row's element that stays the same as long as its contents do.
     pub fn key_of(&self, index: usize) -> String {
         format!("{:x}", self.hash_of(index))
     }
 
-    /// Equal for rows that look the same and stand for the same.
+    /// Equal for rows with the same contents.
     pub fn hash_of(&self, index: usize) -> u64 {
         let mut hasher = DefaultHasher::new();
         let row = self.layout.rows[index];
@@ -208,22 +208,22 @@ impl Paper {
     }
 }
 
-/// What is said of several recipes.
+/// Shown for a hunk of several recipes.
 pub const TOGETHER: &str = "These recipes change the same lines. They are rejected and accepted together:";
 
-/// Height of what stands for a refused change.
+/// The height of a rejected change.
 const GHOST: u32 = 44;
 
 /// The style sheet's numbers: 8 px above and below, 26 px for a title, 18 px for a line of prose.
 fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
     let narrow = width < 560.0;
-    // Short lines leave more room at their ends.
+    // Words that wrap waste more of short lines.
     let prose = if narrow { (width - 32.0) * 0.9 } else { width - 150.0 };
     let one = |recipe: &HunkRecipe| {
         let titles = prose_lines(&format!("{}              automatic", recipe.title), prose * 0.92);
         let lines = |text: &str| if text.is_empty() { 0 } else { prose_lines(text, prose) };
         let reason = if recipe.again { 0 } else { lines(&recipe.reason) };
-        // Versions and sources have one line.
+        // Versions and sources share one line.
         let prose = reason + u32::from(!recipe.sdks.is_empty());
         titles * 26 + prose * 18
     };
@@ -234,7 +234,7 @@ fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
 }
 
 fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
-    // Hunks name edits in the order of the file, so the next one is near the last.
+    // Hunks list their edits in file order, so the next edit is close to the last one.
     let mut near = 0;
     let mut find = |id: &str| {
         let at = (near..edits.len()).chain(0..near).find(|at| edits[*at].id == id)?;
@@ -268,19 +268,19 @@ fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
     view.shown.diff.hunks.iter().map(info).collect()
 }
 
-/// What a recipe holds for and is drawn from, in words.
+/// The scope and source of a recipe, in words.
 pub fn grounds(recipe: &RecipeInfo) -> String {
     format!("Holds for: {} Source: {}", recipe.holds_for, recipe.source)
 }
 
-/// What a recipe's source cites: words and address.
+/// The citations of a recipe's source: text and address.
 pub fn citations(recipe: &RecipeInfo) -> Vec<(String, String)> {
     recipe.citations.iter().map(|citation| (citation.text.clone(), citation.url.clone())).collect()
 }
 
 fn notes(state: &State, diagnostics: &[Diagnostic], new: &Lines) -> Vec<Note> {
     let last = new.len().saturating_sub(1) as u32;
-    // In the order of their lines, as the worker has them.
+    // The worker returns them in line order.
     diagnostics
         .iter()
         .map(|d| Note {

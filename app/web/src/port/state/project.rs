@@ -1,42 +1,42 @@
-//! What may be opened: bytes from a file, a folder or an archive, judged before they become text.
+//! What can be opened: bytes from a file, a folder or an archive, checked before they become text.
 
 use crate::shared::text::count;
 use python::SourceFile;
 use std::fmt;
 
-/// One file may have this many bytes. The engine takes more; a text field does not.
+/// The maximum size of a file in bytes. The engine accepts larger ones; a text field does not.
 pub const MAX_FILE: usize = 4 * 1024 * 1024;
-/// All files together may have this many bytes.
+/// The maximum size of all files together in bytes.
 pub const MAX_PROJECT: usize = 16 * 1024 * 1024;
-/// This many files make a project.
+/// The maximum number of files in a project.
 pub const MAX_FILES: usize = 1000;
-/// This many folders may lie in one another. The list of files shows each, and an archive or a link may name thousands.
+/// The maximum depth of nested folders. The list of files shows each, and an archive or a link can name thousands.
 pub const MAX_DEPTH: usize = 32;
 
 /// Why some bytes were not opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// More bytes than are taken.
+    /// Too many bytes.
     TooBig {
         /// Its size in bytes.
         size: usize,
-        /// What is taken, [`MAX_FILE`] or [`MAX_PROJECT`].
+        /// The limit, [`MAX_FILE`] or [`MAX_PROJECT`].
         most: usize,
     },
-    /// A zero byte: not a text. Line and column count from 1.
+    /// A zero byte: this is not a text. Line and column are counted from 1.
     Binary {
         /// Line of the byte.
         line: usize,
         /// Column of the byte.
         column: usize,
     },
-    /// Not UTF-8. Line and column count from 1.
+    /// Not UTF-8. Line and column are counted from 1.
     NotUtf8 {
-        /// Line of the first bad byte.
+        /// Line of the first invalid byte.
         line: usize,
-        /// Column of the first bad byte.
+        /// Column of the first invalid byte.
         column: usize,
-        /// The encoding that the file's own coding line names.
+        /// The encoding declared in the file.
         coding: Option<String>,
     },
     /// A Jupyter notebook.
@@ -45,13 +45,13 @@ pub enum Refusal {
     Archive(String),
     /// The browser could not read it.
     Unreadable(String),
-    /// Nothing in it that can be ported.
+    /// It contains nothing that can be ported.
     NoPython,
-    /// This many notebooks, and nothing that can be ported.
+    /// It contains this many notebooks, and nothing that can be ported.
     OnlyNotebooks(usize),
     /// More files than [`MAX_FILES`] or more bytes than [`MAX_PROJECT`].
     TooMany,
-    /// More folders in one another than [`MAX_DEPTH`].
+    /// More nested folders than [`MAX_DEPTH`].
     TooDeep,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Refusal {
             }
             Refusal::NotUtf8 { line, column, coding: Some(coding) } => write!(
                 f,
-                "is not UTF-8 (line {line}, column {column}). Its coding line says {coding}; save it as UTF-8 first."
+                "is not UTF-8 (line {line}, column {column}). It declares the encoding {coding}; save it as UTF-8 first."
             ),
             Refusal::NotUtf8 { line, column, coding: None } => {
                 write!(f, "is not UTF-8 (line {line}, column {column}).")
@@ -77,10 +77,10 @@ impl fmt::Display for Refusal {
             }
             Refusal::Archive(why) => write!(f, "can't be read as a zip archive: {why}"),
             Refusal::Unreadable(why) => write!(f, "can't be read: {why}"),
-            Refusal::NoPython => write!(f, "has no Python file in it."),
+            Refusal::NoPython => write!(f, "contains no Python files."),
             Refusal::OnlyNotebooks(number) => write!(
                 f,
-                "has no Python file in it, but {}. Export {}, jupyter nbconvert --to script *.ipynb, and open the result.",
+                "contains no Python files, but {}. Export {} with `jupyter nbconvert --to script *.ipynb`, and open the result.",
                 count(*number, "notebook"),
                 if *number == 1 { "it as a script" } else { "them as scripts" }
             ),
@@ -93,31 +93,31 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What to do where something is too much.
-const LESS: &str = "Open less of the project, or use the command.";
+/// The advice if something exceeds a limit.
+const LESS: &str = "Open fewer files, or use the command.";
 
 fn megabytes(size: usize) -> String {
     format!("{}.{}", size >> 20, ((size & 0xf_ffff) * 10) >> 20)
 }
 
-/// What kind of file a name promises.
+/// The kind of a file, judged by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Ported: Python, requirements.
+    /// A file that is ported: Python, requirements.
     Source,
-    /// Read with the project, because a launch depends on it: YAML.
+    /// A file that is read with the project, because a launch depends on it: YAML.
     Configuration,
-    /// An archive to look into.
+    /// An archive whose files are opened.
     Zip,
     /// A notebook.
     Notebook,
-    /// The result of a twin run, perhaps: JSON.
+    /// Possibly the result of a twin run: JSON.
     Result,
-    /// Anything else: opened when chosen by itself, left out of a folder.
+    /// Anything else: opened if it is chosen individually, skipped in a folder.
     Other,
 }
 
-/// Judges a name.
+/// Determines the kind of a file.
 pub fn kind(path: &str) -> Kind {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     if name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt")) {
@@ -135,25 +135,25 @@ pub fn kind(path: &str) -> Kind {
     }
 }
 
-/// Whether a folder holds other people's code or a tool's leavings.
+/// Whether a folder contains third-party code or files generated by tools.
 pub fn skipped_folder(name: &str) -> bool {
     name.starts_with('.') || matches!(name, "__pycache__" | "node_modules" | "site-packages" | "__MACOSX" | "venv")
 }
 
-/// Whether a file found in a folder or an archive belongs to the project.
+/// Whether a file in a folder or an archive belongs to the project.
 pub fn belongs(path: &str) -> bool {
     let mut parts = path.split('/').rev();
     let name = parts.next().unwrap_or_default();
     matches!(kind(path), Kind::Source | Kind::Configuration) && !name.starts_with("._") && !parts.any(skipped_folder)
 }
 
-/// Files of a folder or an archive that do not belong to the project. Those that a tool keeps for itself, in `.git` and the
-/// like, are no part of what the user opened and do not count.
+/// Files of a folder or an archive that do not belong to the project. Internal files of tools, in `.git` and the like,
+/// are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// All of them.
+    /// The number of all these files.
     pub files: usize,
-    /// Notebooks among them.
+    /// The number of notebooks among them.
     pub notebooks: usize,
 }
 
@@ -166,7 +166,7 @@ impl LeftOut {
         }
     }
 
-    /// Says what was skipped; nothing when nothing was.
+    /// A sentence about the skipped files; empty if there are none.
     pub fn skipped(self) -> String {
         if self.files == 0 {
             return String::new();
@@ -182,13 +182,13 @@ impl LeftOut {
         format!(" Skipped {}{notebooks}.", count(self.files, "non-Python file"))
     }
 
-    /// Why nothing of all that can be opened.
+    /// Why nothing of this can be opened.
     pub fn refusal(self) -> Refusal {
         if self.notebooks > 0 { Refusal::OnlyNotebooks(self.notebooks) } else { Refusal::NoPython }
     }
 }
 
-/// Makes text of bytes.
+/// Decodes bytes as text.
 pub fn text_of(bytes: Vec<u8>) -> Result<String, Refusal> {
     if bytes.len() > MAX_FILE {
         return Err(Refusal::TooBig { size: bytes.len(), most: MAX_FILE });
@@ -204,7 +204,7 @@ pub fn text_of(bytes: Vec<u8>) -> Result<String, Refusal> {
     })
 }
 
-/// Judges text that was pasted or came in a link.
+/// Checks text that was pasted or is from a link.
 pub fn check_text(text: &str) -> Result<(), Refusal> {
     if text.len() > MAX_FILE {
         return Err(Refusal::TooBig { size: text.len(), most: MAX_FILE });
@@ -218,7 +218,7 @@ pub fn check_text(text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// What a text is that is not Python, as an advice; none where it may be Python.
+/// Advice if a text is clearly something other than Python; `None` if it may be Python.
 pub fn not_python(text: &str) -> Option<&'static str> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -231,7 +231,7 @@ pub fn not_python(text: &str) -> Option<&'static str> {
     }
     if first.starts_with("Traceback (most recent call last)") {
         return Some(
-            "This is a traceback. Paste the script that raised it; to look an error message up, use the search.",
+            "This is a traceback. Paste the script that raised it; to look up an error message, use the search.",
         );
     }
     let shell = ["#!/bin/bash", "#!/usr/bin/env bash", "#!/bin/sh", "#!/usr/bin/env sh"];
@@ -252,10 +252,10 @@ pub fn not_python(text: &str) -> Option<&'static str> {
     None
 }
 
-/// What a line about how to run a script has in front of its name.
+/// The words before the name of a script in a line about how to run it.
 const STARTERS: [&str; 3] = ["python ", "python3 ", "torchrun "];
 
-/// The name that a script's own text gives it: in its first lines, or behind `python` in a line about how to run it.
+/// The name of a script according to its own text: in its first lines, or after `python` in a line about how to run it.
 pub fn name_in(text: &str) -> Option<String> {
     let is_name = |word: &str| {
         word.len() > 3
@@ -280,7 +280,7 @@ pub fn name_in(text: &str) -> Option<String> {
     first.or_else(run).map(|name| name.trim_start_matches("./").trim_start_matches('/').to_owned())
 }
 
-/// Judges a whole project.
+/// Checks a whole project.
 pub fn check_project(files: &[SourceFile]) -> Result<(), Refusal> {
     if files.iter().all(|file| kind(&file.path) == Kind::Configuration) {
         return Err(Refusal::NoPython);
@@ -294,14 +294,14 @@ pub fn check_project(files: &[SourceFile]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Line and column, from 1, of what follows some bytes.
+/// The line and column, counted from 1, of the position after some bytes.
 fn place(before: &[u8]) -> (usize, usize) {
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
     let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
     (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
 }
 
-/// The encoding named in one of the first two lines, as Python finds it.
+/// The encoding declared in one of the first two lines, by Python's rules.
 fn coding_line(bytes: &[u8]) -> Option<String> {
     bytes.split(|b| *b == b'\n').take(2).find_map(|line| {
         let line = String::from_utf8_lossy(line);
@@ -312,7 +312,7 @@ fn coding_line(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Takes the folder off that all paths share, so that a patch applies from the project's root.
+/// Removes the folder that all paths have in common, so that a patch applies from the project's root.
 pub fn strip_root(files: &mut [SourceFile]) {
     let Some((root, _)) = files.first().and_then(|f| f.path.split_once('/')) else { return };
     let root = format!("{root}/");

@@ -1,10 +1,10 @@
-//! What the user turned off, with its history.
+//! What the user rejected, with its history.
 
 use crate::port::state::State;
 use crate::port::state::lines::{Lines, Splice};
 use serde::{Deserialize, Serialize};
 
-/// An edit that the user turned off.
+/// An edit that the user rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectedEdit {
     /// Its file.
@@ -13,14 +13,14 @@ pub struct RejectedEdit {
     pub id: String,
     /// Its recipe.
     pub recipe: String,
-    /// Where it starts in the original.
+    /// Its start in the original.
     pub start: usize,
-    /// A number that edits share which were turned off together; 0 where that is not known any more.
+    /// A number shared by edits that were rejected together; 0 if that is no longer known.
     #[serde(skip)]
     pub group: usize,
 }
 
-/// What the user turned off.
+/// What the user rejected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rejected {
     /// Whole recipes.
@@ -29,21 +29,21 @@ pub struct Rejected {
     pub edits: Vec<RejectedEdit>,
 }
 
-/// The changes in which one recipe has a part.
+/// The changes to which a recipe contributed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The recipe.
     pub id: String,
-    /// Changes that are in the port.
+    /// The number of changes in the port.
     pub applied: usize,
-    /// Changes that were rejected one by one.
+    /// The number of changes that were rejected individually.
     pub refused: usize,
-    /// The recipe is turned off.
+    /// Whether the recipe is turned off.
     pub off: bool,
 }
 
 impl RejectedEdit {
-    /// Moves along with typing; false when the typing went through it. Its id ends in its offset.
+    /// Adjusts the position to typing; returns false if the typing overlaps the edit. Its id ends in its offset.
     fn follow(&mut self, splice: &Splice) -> bool {
         if self.start < splice.start {
             return true;
@@ -61,15 +61,15 @@ impl RejectedEdit {
 }
 
 impl Rejected {
-    /// Adds an edit, in the order of files and lines.
+    /// Adds an edit, ordered by file and line.
     pub(super) fn put(&mut self, edit: RejectedEdit) {
         let place = |edit: &RejectedEdit| (edit.path.clone(), edit.start, edit.id.clone());
         let here = place(&edit);
         self.edits.insert(self.edits.partition_point(|other| place(other) < here), edit);
     }
 
-    /// The edits of a file that were turned off, those of one change together: what one click rejected, one click accepts.
-    /// Where it is not known what was one change, edits of lines that touch are.
+    /// The rejected edits of a file, grouped by change: one click accepts what one click rejected. If the groups are
+    /// not known, edits in adjacent lines count as one change.
     pub(super) fn together(&self, path: &str, old: &Lines) -> Vec<Vec<&RejectedEdit>> {
         let mut groups: Vec<Vec<&RejectedEdit>> = Vec::new();
         for edit in self.edits.iter().filter(|edit| edit.path == path) {
@@ -85,14 +85,14 @@ impl Rejected {
         groups
     }
 
-    /// Moves the edits of a file along with typing into it; those that the typing went through are forgotten.
+    /// Adjusts the edits of a file to typing in it; those that the typing overlaps are dropped.
     pub(super) fn follow(&mut self, path: &str, splice: &Splice) {
         self.edits.retain_mut(|edit| edit.path != path || edit.follow(splice));
     }
 }
 
 impl State {
-    /// Turns off edits of the file shown, by id.
+    /// Rejects edits of the current file, by id.
     pub fn reject_edits(&mut self, ids: &[String]) {
         let Some(file) = self.outcome_of(self.selected).cloned() else { return };
         let mut next = self.rejected.clone();
@@ -106,7 +106,7 @@ impl State {
         self.set_rejected(next);
     }
 
-    /// Turns edits of the file shown on again.
+    /// Accepts rejected edits of the current file again.
     pub fn accept_edits(&mut self, ids: &[String]) {
         let Some(path) = self.file().map(|f| f.path.clone()) else { return };
         let mut next = self.rejected.clone();
@@ -114,7 +114,7 @@ impl State {
         self.set_rejected(next);
     }
 
-    /// Turns a whole recipe off or on. Turning it on takes back its single refusals too.
+    /// Turns a whole recipe off or on. Turning it on also accepts its individually rejected edits.
     pub fn switch_recipe(&mut self, id: &str, on: bool) {
         let mut next = self.rejected.clone();
         if on {
@@ -134,7 +134,7 @@ impl State {
         }
     }
 
-    /// Takes the last accept or reject back. Returns whether there was one.
+    /// Undoes the last rejection or acceptance. Returns whether there was one.
     pub fn undo(&mut self) -> bool {
         let Some(last) = self.past.pop() else { return false };
         self.touch();
@@ -142,7 +142,7 @@ impl State {
         true
     }
 
-    /// Does the last undone accept or reject again. Returns whether there was one.
+    /// Redoes the last one that was undone. Returns whether there was one.
     pub fn redo(&mut self) -> bool {
         let Some(next) = self.future.pop() else { return false };
         self.touch();
@@ -150,12 +150,12 @@ impl State {
         true
     }
 
-    /// Whether there is something to undo, and to redo.
+    /// Whether something can be undone, and redone.
     pub fn can_undo(&self) -> (bool, bool) {
         (!self.past.is_empty(), !self.future.is_empty())
     }
 
-    /// The recipes of this port, in the order of the guides, and in how many changes each has a part.
+    /// The recipes of this port, in the order of the guides, with the number of changes to which each contributed.
     pub fn tally(&self) -> Vec<Tally> {
         let mut tally: Vec<Tally> = Vec::new();
         let mut count = |id: &str, applied: usize, refused: usize, off: bool| {

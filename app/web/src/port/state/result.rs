@@ -1,4 +1,4 @@
-//! What the page has to say of the last port.
+//! What the page shows of the last port.
 
 use crate::port::protocol::{FileOutcome, Outcome, Shown};
 use crate::port::state::lines::Lines;
@@ -10,17 +10,17 @@ use codemod::{Diagnostic, Severity};
 use python::Highlight;
 use std::sync::Arc;
 
-/// What is said of a project that has nothing to branch on.
+/// The message about a project that has nothing to branch on.
 const NO_MODES: &str = "engine#no-compute-modes";
 
 /// A file of the last port, ready for display.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Counts up with every view, so that two are told apart cheaply.
+    /// Incremented with every view, for cheap comparison.
     pub serial: u64,
-    /// Which file, and what changed.
+    /// Which file, and its changes.
     pub shown: Shown,
-    /// The original it was made of.
+    /// The original on which it is based.
     pub old: Lines,
     /// The ported text.
     pub new: Lines,
@@ -38,22 +38,22 @@ pub(super) struct Good {
     view: Arc<View>,
 }
 
-/// What the result pane has to say.
+/// The state of the result pane.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// No input.
     Empty,
     /// The engine is being loaded.
     Starting,
-    /// The engine does not answer.
+    /// The engine is not working.
     Broken(String),
-    /// The first port of this input is under way.
+    /// The first port of this input is in progress.
     Working,
     /// The user stopped the port.
     Stopped,
-    /// The file can't be ported. What was there before it is shown, where there is such.
+    /// The file can't be ported. Its previous port, if any, is shown.
     Failed {
-        /// What is wrong.
+        /// The reason.
         message: String,
         /// Line, from 1.
         line: usize,
@@ -67,18 +67,18 @@ pub enum Phase {
 }
 
 impl State {
-    /// A port has come, or is worth nothing any more.
+    /// Sets a new port, or discards the last one.
     pub fn set_outcome(&mut self, outcome: Option<Arc<Outcome>>) {
         self.outcome = outcome;
         self.ports += 1;
         match self.jump_after_port {
-            // A change that was just rejected or accepted: the next step goes on from there.
+            // After a change was rejected or accepted, the next step continues from there.
             Some(Jump::Edit(_)) => self.steps.said.clear(),
             _ => self.steps = Steps::default(),
         }
     }
 
-    /// The file shown has come.
+    /// Sets the view of the current file.
     pub fn set_view(&mut self, view: View) {
         let view = Arc::new(view);
         if let Some(file) = self.outcome_of(view.shown.index).filter(|file| file.changed).cloned() {
@@ -87,11 +87,11 @@ impl State {
         self.view = Some(view);
     }
 
-    /// The port of the file shown that is in sight, and whether it is an earlier one: the last that changed something, while
-    /// the file does not parse.
+    /// The port of the current file that is displayed, and whether it is an earlier one: the last one with changes,
+    /// while the file does not parse.
     pub fn in_sight(&self) -> Option<(&FileOutcome, &Arc<View>, bool)> {
         let (file, view) = (self.outcome_of(self.selected)?, self.view.as_ref()?);
-        // With another style the former port would be none of this one.
+        // With another style, the previous port would not be comparable.
         let error = |d: &Diagnostic| d.severity == Severity::Error && d.recipe != NO_MODES;
         let failed = !file.changed && file.diagnostics.iter().any(error);
         match self.good.as_ref().filter(|good| failed && good.path == file.path) {
@@ -100,12 +100,12 @@ impl State {
         }
     }
 
-    /// Whether the diff in sight is an earlier one.
+    /// Whether the displayed diff is an earlier one.
     pub fn is_stale(&self) -> bool {
         self.in_sight().is_some_and(|(_, _, stale)| stale)
     }
 
-    /// What the last port says of a file.
+    /// The last port of a file.
     pub fn outcome_of(&self, index: usize) -> Option<&FileOutcome> {
         self.outcome.as_ref()?.files.get(index)
     }
@@ -115,7 +115,7 @@ impl State {
         self.unfolded.iter().any(|range| range.end == u32::MAX)
     }
 
-    /// Folds everything, or nothing.
+    /// Unfolds everything, or folds it again.
     pub fn flip_whole(&mut self) {
         let whole = self.shows_whole();
         self.unfolded.clear();
@@ -124,14 +124,14 @@ impl State {
         }
     }
 
-    /// Changed places, and messages that want a person, in the whole project.
+    /// The number of changes, and of messages that require action, in the whole project.
     pub fn totals(&self) -> (usize, usize) {
         let files = || self.outcome.iter().flat_map(|o| &o.files);
         let hunks = files().map(|f| f.hunks).sum();
         (hunks, files().flat_map(|f| &f.diagnostics).filter(|d| needs_person(d)).count())
     }
 
-    /// What the result pane has to say of the file shown.
+    /// The state of the result pane for the current file.
     pub fn phase(&self) -> Phase {
         if let Engine::Broken(why) = &self.engine {
             return Phase::Broken(why.clone());
@@ -158,7 +158,7 @@ impl State {
         }
     }
 
-    /// What is said of a file that the port leaves as it is.
+    /// The message for a file that the port does not change.
     pub fn unchanged(&self) -> String {
         let messages = self.outcome_of(self.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
         let todo = messages.iter().filter(|d| needs_person(d)).count();
@@ -171,38 +171,38 @@ impl State {
         }
         match (todo, residue) {
             (0, 0) if self.has_refused() => format!("No {target} recipe changes this file, given what you turned off."),
-            (0, 0) => format!("No {target} recipe changes this file. No CUDA or NVIDIA references in it."),
+            (0, 0) => format!("No {target} recipe changes this file. It contains no CUDA or NVIDIA references."),
             (0, _) => format!("No {target} recipe changes this file, but CUDA or NVIDIA references remain in it."),
             (n, _) => format!("No {target} recipe changes this file automatically: {n} to do by hand."),
         }
     }
 
-    /// Whether the user turned something off that is about the file shown.
+    /// Whether the user rejected something that concerns the current file.
     pub fn has_refused(&self) -> bool {
         let path = self.file().map(|file| file.path.as_str()).unwrap_or_default();
         !self.rejected.recipes.is_empty() || self.rejected.edits.iter().any(|edit| edit.path == path)
     }
 
-    /// What the file shown is that is not Python, as an advice.
+    /// Advice if the current file is not Python.
     pub fn not_python(&self) -> Option<&'static str> {
         let file =
             self.file().filter(|file| kind(&file.path) != Kind::Configuration && !file.path.ends_with(".txt"))?;
         not_python(file.lines.text())
     }
 
-    /// Whether another style is the remedy: the fault is at no line of the file.
+    /// Whether another style would help: the error has no line in the file.
     pub fn wants_in_place(&self) -> bool {
         let messages = self.outcome_of(self.selected).map(|file| &file.diagnostics[..]).unwrap_or_default();
         messages.iter().any(|message| message.recipe == NO_MODES)
     }
 
-    /// Other files that the port changes: number, path, changed places.
+    /// Other files that the port changes: number, path, number of changes.
     pub fn changed_elsewhere(&self) -> Vec<(usize, String, usize)> {
         let files = self.outcome.iter().flat_map(|o| o.files.iter().enumerate());
         files.filter(|(_, file)| file.hunks > 0).map(|(index, file)| (index, file.path.clone(), file.hunks)).collect()
     }
 
-    /// What is said aloud of the last port.
+    /// The announcement of the last port for screen readers.
     pub fn spoken(&self) -> String {
         if self.run != Run::Idle {
             return String::new();
@@ -215,7 +215,7 @@ impl State {
         }
     }
 
-    /// The sentence that is announced after a port.
+    /// A one-line summary of the port.
     pub fn summary(&self) -> String {
         let Some(outcome) = &self.outcome else { return String::new() };
         let (changes, needs) = self.totals();
@@ -237,7 +237,7 @@ impl State {
     }
 }
 
-/// Whether a message wants a person before the port runs correctly.
+/// Whether a message requires action before the port runs correctly.
 pub fn needs_person(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity <= Severity::Warning
 }

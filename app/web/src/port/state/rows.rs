@@ -1,7 +1,7 @@
-//! What stands where in the diff: rows, folds, heights, and the few rows in sight.
+//! The layout of the diff: rows, folds, heights, and the few visible rows.
 //!
-//! The table can have 50,000 rows; the page makes elements only for those in sight. For that every height is known
-//! beforehand: code is set in a fixed-width font and breaks where [`breaks`] says, not where a browser would.
+//! The table can have 50,000 rows; the page creates elements only for the visible ones. This requires that every height
+//! is known in advance: code has a fixed-width font and wraps where [`breaks`] says, not where a browser would.
 
 use crate::port::state::lines::{Lines, breaks};
 use codemod::FileDiff;
@@ -12,14 +12,14 @@ const CONTEXT: u32 = 3;
 /// Fewer unchanged lines than this are never folded.
 const LEAST_FOLD: u32 = 4;
 
-/// One row of the table. Lines count from 0.
+/// A row of the table. Lines are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Row {
-    /// What a hunk is about: its index.
+    /// The description of a hunk, by index.
     Head(usize),
-    /// A refused change: its index.
+    /// A rejected change, by index.
     Ghost(usize),
-    /// A message: its index.
+    /// A message, by index.
     Note(usize),
     /// An unchanged line.
     Same {
@@ -28,7 +28,7 @@ pub enum Row {
         /// Line of the port.
         new: u32,
     },
-    /// A changed line: removed, added, or both beside each other.
+    /// A changed line: removed, added, or both side by side.
     Change {
         /// Line of the original.
         old: Option<u32>,
@@ -48,38 +48,38 @@ pub enum Row {
     },
 }
 
-/// The measures that decide heights, in CSS pixels and columns.
+/// The dimensions that determine heights, in CSS pixels and columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
     /// One column instead of two.
     pub unified: bool,
-    /// Characters that fit into a code cell.
+    /// The number of characters that fit into a code cell.
     pub columns: usize,
-    /// Pixels that prose may take across.
+    /// The width available to prose, in pixels.
     pub prose: f64,
-    /// Height of a line of code.
+    /// The height of a line of code.
     pub line: u32,
 }
 
-/// A message or a refused change: the line it belongs to, and how high it is.
+/// A message or a rejected change: its line and its height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Line: of the port for messages, of the original for refused changes.
+    /// The line: of the port for messages, of the original for rejected changes.
     pub line: u32,
     /// Height in pixels.
     pub height: u32,
 }
 
-/// The rows and where each starts.
+/// The rows and their positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
     /// The rows.
     pub rows: Vec<Row>,
-    /// Pixels above each row, and above the end.
+    /// The offset of each row, and of the end, in pixels.
     pub tops: Vec<u32>,
 }
 
-/// Everything a layout follows from.
+/// The inputs of a layout.
 #[derive(Clone, Copy, Debug)]
 pub struct Sheet<'a> {
     /// The difference.
@@ -92,9 +92,9 @@ pub struct Sheet<'a> {
     pub heads: &'a [u32],
     /// Messages, by line.
     pub notes: &'a [Mark],
-    /// Refused changes, by line.
+    /// Rejected changes, by line.
     pub ghosts: &'a [Mark],
-    /// Lines of the original that stay unfolded.
+    /// Lines of the original that are unfolded.
     pub unfolded: &'a [Range<u32>],
 }
 
@@ -114,17 +114,17 @@ impl Layout {
         build.layout
     }
 
-    /// Height of everything.
+    /// The total height.
     pub fn height(&self) -> u32 {
         self.tops.last().copied().unwrap_or(0)
     }
 
-    /// Height of a row.
+    /// The height of a row.
     pub fn height_of(&self, row: usize) -> u32 {
         self.tops[row + 1] - self.tops[row]
     }
 
-    /// The rows that a scroll position shows, with `spare` pixels more on both sides.
+    /// The rows visible at a scroll position, with `spare` additional pixels on both sides.
     pub fn window(&self, top: f64, height: f64, spare: f64) -> Range<usize> {
         let from = (top - spare).max(0.0) as u32;
         let to = (top + height + spare).max(0.0) as u32;
@@ -133,7 +133,7 @@ impl Layout {
         first.min(self.rows.len())..last.min(self.rows.len())
     }
 
-    /// The row that shows a line of the port, or hides it in a fold.
+    /// The row that shows a line of the port, or the fold that contains it.
     pub fn row_of_new(&self, line: u32) -> Option<usize> {
         self.rows.iter().position(|row| match *row {
             Row::Same { new, .. } | Row::Change { new: Some(new), .. } => new == line,
@@ -142,7 +142,7 @@ impl Layout {
         })
     }
 
-    /// The row that shows a line of the original, or hides it in a fold.
+    /// The row that shows a line of the original, or the fold that contains it.
     pub fn row_of_old(&self, line: u32) -> Option<usize> {
         self.rows.iter().position(|row| match *row {
             Row::Same { old, .. } | Row::Change { old: Some(old), .. } => old == line,
@@ -151,13 +151,14 @@ impl Layout {
         })
     }
 
-    /// The heads of hunks, and refused changes.
+    /// The heads of hunks, and rejected changes.
     pub fn heads(&self) -> impl Iterator<Item = usize> {
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, row)| matches!(row, Row::Head(_) | Row::Ghost(_))).map(|(index, _)| index)
     }
 
-    /// Whether a row is in sight of a scroll position, as it is after a step to it that the table's end cut short.
+    /// Whether a row is visible at a scroll position, as it is after a step to it that was cut short by the end of the
+    /// table.
     pub fn is_near(&self, row: usize, top: f64) -> bool {
         const SIGHT: f64 = 900.0;
         self.tops.get(row).is_some_and(|at| (f64::from(*at) - top).abs() < SIGHT)
@@ -188,7 +189,7 @@ impl Build<'_> {
         self.layout.tops.push(top + height);
     }
 
-    /// Lines that a line of code takes.
+    /// The number of rows that a line of code takes.
     fn wrapped(&self, line: &str) -> u32 {
         breaks(line, self.shape.columns).len() as u32 + 1
     }
@@ -237,12 +238,12 @@ impl Build<'_> {
         }
     }
 
-    /// A run of unchanged lines of the original, folded where nothing keeps it open.
+    /// A run of unchanged lines of the original, folded unless something keeps it open.
     fn unchanged(&mut self, lines: Range<u32>, new_start: u32) {
         let total = self.sheet.old.len() as u32;
         let new_of = |old: u32| old - lines.start + new_start;
-        // What must be seen, in order: the context of the hunks on both sides, of messages and refused changes, and
-        // what the reader unfolded.
+        // What must stay visible, in order: the context of the hunks on both sides, of messages and of rejected
+        // changes, and what the reader unfolded.
         let mut open: Vec<Range<u32>> = Vec::new();
         let mut keep = |range: Range<u32>| {
             let range = range.start.max(lines.start)..range.end.min(lines.end);
@@ -286,7 +287,7 @@ impl Build<'_> {
         new_start + (lines.end - lines.start) == self.sheet.diff.new_lines.max(self.sheet.new.len() as u32)
     }
 
-    /// Messages and refused changes behind the last line.
+    /// Messages and rejected changes after the last line.
     fn rest(&mut self) {
         for index in self.ghost..self.sheet.ghosts.len() {
             self.push(Row::Ghost(index), self.sheet.ghosts[index].height);
@@ -297,10 +298,10 @@ impl Build<'_> {
     }
 }
 
-/// Height of a fold, as in the style sheet.
+/// The height of a fold, as in the style sheet.
 pub const FOLD_HEIGHT: u32 = 30;
 
-/// Lines that prose takes at most in so many pixels, in the page's 13 px text.
+/// The maximum number of lines that prose takes at this width in pixels, in the page's 13 px text.
 pub fn prose_lines(text: &str, width: f64) -> u32 {
     let fits = (width / 6.9).max(12.0);
     ((text.chars().count() as f64 / fits).ceil() as u32).max(1)

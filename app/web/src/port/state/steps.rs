@@ -1,40 +1,40 @@
-//! From change to change, through all files of the project.
+//! Stepping from change to change, through all files of the project.
 
 use crate::port::state::rows::{Layout, Row};
 use crate::port::state::{Jump, State};
 
-/// How far the reader has stepped.
+/// The position of the reader.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Steps {
-    /// The row that the last step led to.
+    /// The row of the last step.
     row: Option<usize>,
-    /// The last step led into another file, whose rows are not there yet.
+    /// Whether the last step led to another file, whose rows are not there yet.
     enters: bool,
-    /// Where the last step led: `3 of 14`.
+    /// The position of the last step: `3 of 14`.
     pub said: String,
 }
 
-/// Where a step leads.
+/// The destination of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// To a row of the file shown.
+    /// A row of the current file.
     Row(usize),
-    /// Into another file.
+    /// Another file.
     File(usize),
-    /// Nowhere: behind the last change or before the first.
+    /// None: after the last change or before the first.
     Nowhere,
 }
 
 impl Steps {
-    /// In a file that was just opened; by a step or not.
+    /// The position in a file that was just opened, by a step or otherwise.
     pub(super) fn entering(enters: bool) -> Steps {
         Steps { enters, ..Steps::default() }
     }
 }
 
 impl State {
-    /// The row of the next change below a scroll position, or of the one before; else the file that has it. Says which
-    /// of how many it is, in all files.
+    /// The row of the next change below a scroll position, or of the previous one; otherwise the file that has it. Sets
+    /// the position among the changes of all files.
     pub fn stepped(&mut self, layout: &Layout, top: f64, forward: bool) -> Step {
         let heads: Vec<usize> = layout.heads().collect();
         let last = self.steps.row.filter(|row| heads.contains(row) && layout.is_near(*row, top));
@@ -64,7 +64,7 @@ impl State {
         row.map_or(Step::Nowhere, Step::Row)
     }
 
-    /// The next file that the port changes, or the one before.
+    /// The next or previous file that the port changes.
     pub fn changed_beyond(&self, forward: bool) -> Option<usize> {
         let is_changed = |index: &usize| self.outcome_of(*index).is_some_and(|file| file.hunks > 0);
         match forward {
@@ -73,17 +73,17 @@ impl State {
         }
     }
 
-    /// Changes in the files before the one shown.
+    /// The number of changes in the files before the current one.
     fn changes_before(&self) -> usize {
         (0..self.selected).map(|index| self.outcome_of(index).map_or(0, |file| file.hunks)).sum()
     }
 
-    /// Whether the file shown has nothing to step to.
+    /// Whether the current file has no changes.
     pub fn has_no_step(&self) -> bool {
         self.outcome_of(self.selected).is_some_and(|file| file.hunks == 0)
     }
 
-    /// Asks the page to scroll to the next change, or the one before.
+    /// Scrolls to the next change, or to the previous one.
     pub fn step(&mut self, forward: bool) {
         self.jump_to(if forward { Jump::Next } else { Jump::Previous });
     }
@@ -97,7 +97,7 @@ mod tests {
     use python::SourceFile;
     use std::sync::Arc;
 
-    /// A project of three files with two changes, none, and one.
+    /// A project of three files with two, no and one changes.
     fn ported() -> State {
         let mut state = State { engine: Engine::Ready, ..State::default() };
         let paths = ["a.py", "b.py", "c.py"];

@@ -96,7 +96,7 @@ fn refusing_and_taking_back() {
     assert_eq!(state.can_undo(), (true, false));
 }
 
-/// What one click rejects, one click accepts, and it counts as one change.
+/// One click accepts what one click rejected, and it counts as one change.
 #[test]
 fn a_change_is_rejected_and_accepted_whole() {
     let mut state = ported();
@@ -112,7 +112,7 @@ fn a_change_is_rejected_and_accepted_whole() {
         state.reject_edits(std::slice::from_ref(edit));
     }
     assert_eq!(refused(&state), (vec![1, 1], 2));
-    // A link does not say what was one change: edits in lines that touch are.
+    // A link does not record what was one change: edits in adjacent lines are.
     let mut other = State::default();
     other.open_share(state.share());
     other.outcome = state.outcome.clone();
@@ -242,13 +242,13 @@ fn what_is_given_takes_no_place_from_the_users_own() {
     state.open_sample(source("sample.py", "y\n"));
     state.bring_back();
     assert_eq!((path(&state), state.choice.style), ("own.py", Style::Auto));
-    // To look at another target is no change of it.
+    // Looking at another target does not change the project.
     state.open_share(shared("one.py", Style::Branch));
     state.choose(|choice| choice.target = "ipu".into());
     state.open_share(shared("two.py", Style::Branch));
     state.bring_back();
     assert_eq!(path(&state), "own.py");
-    // Once it is changed it is the user's own as well.
+    // Once it is changed, it counts as the user's own.
     state.open_share(shared("one.py", Style::Branch));
     state.type_text(&Splice { start: 0, end: 0, text: "y\n".into() }, false);
     state.open_share(shared("two.py", Style::Branch));
@@ -285,7 +285,7 @@ fn what_is_kept_comes_back_whole() {
     state.open_share(shared("two.py", Style::InPlace));
     state.bring_back();
     assert_eq!((path(&state), state.choice.style), ("own.py", Style::Auto));
-    // What another version kept, or nobody, does no harm.
+    // Data of another version, or no data at all, does no harm.
     state.restore(None, &[99, 1, 2]);
     assert_eq!(path(&state), "own.py");
     assert!(state.has_former());
@@ -345,7 +345,7 @@ fn a_place_of_another_port() {
     assert_eq!(state.jump_after_port, Some(Jump::New(4)));
 }
 
-/// The project after a port that changed nothing and found these.
+/// The project after a port that changed nothing and gave these messages.
 fn unchanged(text: &str, diagnostics: Vec<Diagnostic>, residue: &[&str]) -> State {
     let mut state = State { engine: Engine::Ready, ..State::default() };
     state.open(vec![SourceFile { path: "a.py".into(), text: text.into() }]);
@@ -364,7 +364,7 @@ fn told(severity: Severity) -> Diagnostic {
 
 #[test]
 fn that_nothing_remains_is_said_only_when_it_is_true() {
-    let nothing = "No CUDA or NVIDIA references";
+    let nothing = "no CUDA or NVIDIA references";
     assert!(unchanged("x = 1\n", vec![], &[]).unchanged().contains(nothing));
     assert!(!unchanged("x = 1\n", vec![], &["a.py:1:1 torch.cuda"]).unchanged().contains(nothing));
     assert!(!unchanged("x = 1\n", vec![told(Severity::Warning)], &[]).unchanged().contains(nothing));

@@ -1,4 +1,4 @@
-//! What is left for a person: every message of the port, grouped so that one explanation stands once.
+//! What remains to be done by hand: every message of the port, grouped so that each explanation is shown once.
 
 use crate::port::protocol::FileOutcome;
 use crate::port::state::{State, needs_person};
@@ -8,44 +8,44 @@ use codemod::{Diagnostic, Severity};
 /// How entries are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Grouping {
-    /// By what is to be done.
+    /// By what has to be done.
     #[default]
     Recipe,
     /// By file.
     File,
 }
 
-/// How the list is looked at.
+/// The view options of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Look {
-    /// How it is grouped.
+    /// The grouping.
     pub grouping: Grouping,
-    /// Only entries that hold this text.
+    /// Show only entries that contain this text.
     pub filter: String,
-    /// Only entries that are not ticked off.
+    /// Show only entries that are not ticked.
     pub open_only: bool,
 }
 
-/// One place and what is to be done there.
+/// One location, and what has to be done there.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Entry {
-    /// Stays the same while the line, the message and the file do.
+    /// A key that stays the same as long as the line, the message and the file do.
     pub key: u64,
     /// Number of the file.
     pub file: usize,
     /// Its path.
     pub path: String,
-    /// Line of the ported text, from 1: where the entry leads. What is shown is the line of the source.
+    /// Line of the ported text, counted from 1, to which the entry links. The line shown is the source's.
     pub line: usize,
-    /// Line and column of the source, from 1.
+    /// Line and column of the source, counted from 1.
     pub source: (usize, usize),
     /// The line of the source, without its indentation.
     pub code: String,
-    /// How grave it is.
+    /// Its severity.
     pub severity: Severity,
     /// The recipe whose section is the help.
     pub recipe: String,
-    /// What is the matter and what to do.
+    /// The problem and the solution.
     pub message: String,
 }
 
@@ -54,13 +54,13 @@ pub struct Entry {
 pub struct Group {
     /// What they have in common: the title of a recipe, or a path.
     pub title: String,
-    /// The recipe, where it is one that a guide has.
+    /// The recipe, if it is in a guide.
     pub recipe: Option<String>,
-    /// The gravest of them.
+    /// The highest severity among them.
     pub severity: Severity,
-    /// What all of them say, where they say the same.
+    /// The message, if it is the same for all of them.
     pub message: Option<String>,
-    /// The entries, the program's own first: number of the file, and of the message.
+    /// The entries, the main program's first: number of the file, and of the message.
     pub entries: Vec<(usize, usize)>,
 }
 
@@ -75,11 +75,11 @@ pub fn heading(severity: Severity) -> &'static str {
 }
 
 impl State {
-    /// The groups, the gravest first. What is written in them is read by [`State::entry`] of those in sight alone: there may
-    /// be thousands.
+    /// The groups, by decreasing severity. [`State::entry`] reads the contents only for those that are visible: there
+    /// may be thousands.
     pub fn todo(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
-        // The group of a recipe's messages, or of a file's.
+        // The key of a group: a recipe or a file.
         let mut known: Vec<(&str, Severity, usize)> = Vec::new();
         for at in self.entries().filter(|at| self.is_wanted(*at)) {
             let Some((file, message)) = self.message(at) else { continue };
@@ -118,7 +118,7 @@ impl State {
             };
             group.message = first.filter(|_| same).map(told);
         }
-        // Put in one by one: the library's sort is a large part of a page's module.
+        // Inserted one by one: the library's sort is a large part of a page's module.
         let mut ordered: Vec<Group> = Vec::with_capacity(groups.len());
         for group in groups {
             ordered.insert(ordered.partition_point(|other| other.severity <= group.severity), group);
@@ -126,7 +126,7 @@ impl State {
         ordered
     }
 
-    /// Every message, the program's own first: number of the file, and of the message.
+    /// All messages, the main program's first: number of the file, and of the message.
     fn entries(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let files = self.outcome.as_ref().map_or(&[][..], |outcome| &outcome.files);
         let program = self.outcome.as_ref().and_then(|outcome| outcome.program);
@@ -140,7 +140,7 @@ impl State {
         Some((file, file.diagnostics.get(at)?))
     }
 
-    /// Whether the list is to show a message.
+    /// Whether the list shows a message.
     fn is_wanted(&self, at: (usize, usize)) -> bool {
         let Look { filter, open_only, .. } = &self.todo;
         if filter.is_empty() && !open_only {
@@ -172,7 +172,7 @@ impl State {
         })
     }
 
-    /// Ticks an entry off, or not any more.
+    /// Ticks or unticks an entry.
     pub fn tick(&mut self, key: u64, done: bool) {
         self.edits += 1;
         if done {
@@ -182,7 +182,7 @@ impl State {
         }
     }
 
-    /// How many messages want a person, and how many of them are ticked off.
+    /// The number of messages that require action, and of those that are ticked.
     pub fn progress(&self) -> (usize, usize) {
         let wanting = self.entries().filter(|at| self.message(*at).is_some_and(|(_, d)| needs_person(d)));
         let is_done = |at: (usize, usize)| self.entry(at).is_some_and(|entry| self.ticked.contains(&entry.key));
@@ -190,7 +190,7 @@ impl State {
     }
 }
 
-/// What a message says behind its recipe's title, which is above it.
+/// A message without its recipe's title, which is shown above it.
 fn behind_title<'a>(message: &'a str, title: &str) -> &'a str {
     message.strip_prefix(title).and_then(|rest| rest.strip_prefix(". ")).unwrap_or(message)
 }

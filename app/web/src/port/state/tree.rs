@@ -1,77 +1,78 @@
-//! The project's files as a tree, with what the port makes of each.
+//! The project's files as a tree, with the port's result for each.
 
 use crate::port::state::{State, needs_person};
 use codemod::Severity;
 use std::collections::BTreeSet;
 
-/// How the tree is looked at.
+/// The view options of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Look {
-    /// Only files that the port changes or has something to say about.
+    /// Show only files that the port changes or has a message about.
     pub changed_only: bool,
-    /// Folders that are folded.
+    /// Folders that are collapsed.
     pub folded: BTreeSet<String>,
 }
 
-/// What the port makes of a file, or of all in a folder.
+/// The port's result for a file, or for all files in a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sums {
-    /// Changed places.
+    /// The number of changes.
     pub changes: usize,
-    /// Messages that want a person.
+    /// The number of messages that require action.
     pub todo: usize,
-    /// Files that could not be ported.
+    /// The number of files that could not be ported.
     pub failed: usize,
 }
 
 /// A line of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// What it is of.
+    /// What it represents.
     pub of: Of,
     /// Its path.
     pub path: String,
     /// Its name.
     pub name: String,
-    /// Folders around it.
+    /// The number of enclosing folders.
     pub depth: usize,
-    /// What the port makes of it, or of all in it.
+    /// The port's result for it, or for all files in it.
     pub sums: Sums,
-    /// Its number among those of its folder, from 1, and how many these are.
+    /// Its position in its folder, counted from 1, and the number of entries there.
     pub place: (usize, usize),
 }
 
-/// What a line of the tree is of.
+/// What a line of the tree represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Of {
     /// A folder.
     Folder {
-        /// Its files are shown.
+        /// Whether it is expanded.
         open: bool,
     },
     /// A file.
     File {
         /// Its number.
         index: usize,
-        /// The file that is run.
+        /// Whether it is the main program.
         is_program: bool,
     },
 }
 
-/// What a key does in the tree.
+/// The effect of a key in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The line with this path is the current one.
+    /// Makes the line with this path the current one.
     To(String),
-    /// The folder is folded, or opened.
+    /// Collapses or expands the folder.
     Flip(String),
-    /// The file is shown.
+    /// Shows the file.
     Show(usize),
-    /// The file is removed.
+    /// Removes the file.
     Remove(usize),
 }
 
-/// What a key does when a line is the current one, as WAI-ARIA has it for trees; nothing for a key that is not the tree's.
+/// The effect of a key on the current line, as WAI-ARIA specifies for trees; `None` for keys that the tree does not
+/// use.
 pub fn step(nodes: &[Node], at: Option<usize>, key: &str) -> Option<Step> {
     let to = |at: usize| nodes.get(at).map(|node| Step::To(node.path.clone()));
     let Some((at, node)) = at.and_then(|at| Some((at, nodes.get(at)?))) else {
@@ -96,7 +97,7 @@ pub fn step(nodes: &[Node], at: Option<usize>, key: &str) -> Option<Step> {
         ("Enter" | " ", Of::File { index, .. }) => Some(Step::Show(index)),
         ("Delete", Of::File { index, .. }) => Some(Step::Remove(index)),
         _ => {
-            // A letter goes to the next line that begins with it.
+            // A letter goes to the next line that starts with it.
             let mut letters = key.chars();
             let letter = letters.next().filter(|letter| letter.is_alphanumeric() && letters.next().is_none())?;
             let begins = |place: &usize| {
@@ -113,7 +114,7 @@ impl State {
         let sums: Vec<Sums> = (0..self.files.len()).map(|index| self.sums(index)).collect();
         let shown = |index: &usize| !self.tree.changed_only || sums[*index] != Sums::default();
         let mut order: Vec<usize> = (0..self.files.len()).filter(shown).collect();
-        // Folders before files, as file managers have it.
+        // Folders before files, as in file managers.
         let place = |index: &usize| {
             let parts: Vec<&str> = self.files[*index].path.split('/').collect();
             let last = parts.len() - 1;
@@ -177,7 +178,7 @@ impl State {
         }
     }
 
-    /// Folds a folder, or opens it.
+    /// Collapses or expands a folder.
     pub fn flip_folder(&mut self, path: &str) {
         if !self.tree.folded.remove(path) {
             self.tree.folded.insert(path.to_owned());
@@ -185,9 +186,9 @@ impl State {
     }
 }
 
-/// Says of each line which of how many it is in its folder.
+/// Adds to each line its position in its folder.
 fn number(nodes: &mut [Node]) {
-    // The lines of the folders around, outermost first.
+    // The lines of the enclosing folders, outermost first.
     let mut around: Vec<Vec<usize>> = Vec::new();
     let close = |nodes: &mut [Node], folder: Vec<usize>| {
         for (place, at) in folder.iter().enumerate() {
@@ -255,7 +256,7 @@ mod tests {
         assert_eq!(places.collect::<Vec<_>>(), expected);
     }
 
-    /// Presses keys one after another, from the first line on; says where they lead, and what they do on the way.
+    /// Presses keys one after another, starting at the first line; returns where they lead and their effects.
     #[track_caller]
     fn check(state: &mut State, keys: &str, expected: &str) {
         let (mut at, mut said) = (None, Vec::new());
@@ -277,7 +278,7 @@ mod tests {
     fn keys_walk_the_tree() {
         let mut state = opened(&["src/io/read.py", "src/net.py", "train.py"]);
         let state = &mut state;
-        // Without a current line, keys that move lead into the tree, and others do nothing.
+        // Without a current line, keys that move enter the tree, and others do nothing.
         check(state, "Enter", "– ");
         check(state, "ArrowRight", "– ");
         check(state, "Delete", "– ");
@@ -285,7 +286,7 @@ mod tests {
         check(state, "ArrowUp", "train.py");
         check(state, "Home", "src");
         check(state, "End", "train.py");
-        // The first line is the first, the last the last.
+        // Keys do not move beyond the first and the last line.
         check(state, "Home ArrowUp", "– src");
         check(state, "End ArrowDown", "– train.py");
         check(state, "Home ArrowDown ArrowDown ArrowDown", "src/net.py");
@@ -294,12 +295,12 @@ mod tests {
         check(state, "Home ArrowRight ArrowRight", "src/io/read.py");
         check(state, "End ArrowUp ArrowLeft", "src");
         check(state, "End ArrowRight", "– train.py");
-        // Files are shown and removed, folders fold.
+        // Files are shown and removed, folders are collapsed.
         check(state, "Home ArrowDown ArrowDown Enter Delete", "Show(0) Remove(0) src/io/read.py");
         check(state, "Home Delete", "– src");
         check(state, "Home Enter ArrowDown", "train.py");
         check(state, "Home Enter ArrowDown", "src/io");
-        // A letter goes to the next line that begins with it, and from the last to the first.
+        // A letter goes to the next line that starts with it, and wraps around at the end.
         check(state, "Home r", "src/io/read.py");
         check(state, "Home N t s", "src");
         check(state, "Home z", "– src");

@@ -1,29 +1,29 @@
-//! Which of a target's named options matter to the open project. Found out by trying other values, so that it holds for any
-//! project; the worker does that one option at a time, while nothing else is wanted.
+//! Which of a target's named options affect the open project. This is found by trying other values, so it works for any
+//! project; the worker tries one option at a time when it is idle.
 
 use codemod::Options;
 
-/// How far the trying is, and what came of it.
+/// The progress of the trials, and their results.
 #[derive(Clone, Debug, Default)]
 pub struct Trials {
-    /// The options are in sight.
+    /// Whether the options are visible.
     pub wanted: bool,
-    /// The port that is varied, and how many options its target has.
+    /// The port whose options are varied, and the number of options of its target.
     of: Options,
     count: usize,
-    /// For each option tried so far, whether another value makes another port.
+    /// For each option tried so far, whether another value gives a different port.
     found: Vec<bool>,
-    /// The last whole round, and its target. It is shown until the next is whole.
+    /// The last complete round, and its target. It is shown until the next round is complete.
     known: (String, Vec<bool>),
 }
 
 impl Trials {
-    /// Whether an option of the target matters, by its place in the list; `None` as long as that is not known.
+    /// Whether an option of the target, by its position in the list, has an effect; `None` while that is not known.
     pub fn matters(&self, target: &str, option: usize) -> Option<bool> {
         self.known.1.get(option).copied().filter(|_| self.known.0 == target)
     }
 
-    /// The option to try next, of so many, in a port with these options.
+    /// The next of `count` options to try, in a port with these options.
     pub fn next(&mut self, options: Options, count: usize) -> Option<(Options, usize)> {
         if !self.wanted {
             return None;
@@ -35,7 +35,7 @@ impl Trials {
         (self.found.len() < count).then(|| (self.of.clone(), self.found.len()))
     }
 
-    /// Takes what came of the trial that [`Trials::next`] asked for.
+    /// Stores the result of the trial that [`Trials::next`] requested.
     pub fn take(&mut self, differs: bool) {
         self.found.push(differs);
         if self.found.len() == self.count {
@@ -43,7 +43,7 @@ impl Trials {
         }
     }
 
-    /// The project is another one.
+    /// The project has changed.
     pub fn forget(&mut self) {
         self.found.clear();
     }
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!([0, 1].map(|option| trials.matters("hpu", option)), [Some(true), Some(false)]);
         assert_eq!(trials.matters("ipu", 0), None);
         assert_eq!(trials.next(hpu.clone(), 2), None);
-        // Another choice or another text begins a round; the former stays in sight.
+        // A change of the options or the text starts a new round; the results of the previous one stay visible.
         assert_eq!(trials.next(options("hpu", Some("1.8")), 2).map(|(_, option)| option), Some(0));
         trials.take(false);
         trials.forget();

@@ -1,20 +1,21 @@
-//! The twin run of the port: its result as it was brought back, whether it is of the port in sight, and how it is shown.
+//! The twin run of the port: the result that was opened, whether it belongs to the current port, and how it is
+//! displayed.
 
 use crate::port::state::State;
 use crate::port::twin_result::{Number, TwinResult, Verdict};
 use crate::shared::text::count;
 use std::sync::Arc;
 
-/// What of a result is in sight.
+/// A result as it is displayed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwinRun {
     /// The result.
     pub result: Arc<TwinResult>,
-    /// Whether it is of other files, or of another target, than the port in sight.
+    /// Whether it belongs to other files, or to another target, than the current port.
     pub stale: bool,
 }
 
-/// A curve's points in the drawing, from its left lower corner: 0 to 1 in both directions.
+/// Points of a curve in the plot, relative to its lower left corner, from 0 to 1 in both directions.
 pub type Points = Vec<(f64, f64)>;
 
 /// The two losses over the steps.
@@ -31,18 +32,18 @@ pub struct Curves {
 }
 
 impl State {
-    /// A result was brought back.
+    /// Stores a result that was opened.
     pub fn take_twin(&mut self, result: TwinResult) {
         self.twin = Some(Arc::new(result));
         self.edits += 1;
     }
 
-    /// The result is put away.
+    /// Removes the result.
     pub fn drop_twin(&mut self) {
         self.twin = None;
     }
 
-    /// The result, as far as it can be held against the port in sight.
+    /// The result, compared with the current port.
     pub fn twin_run(&self) -> Option<TwinRun> {
         let (result, outcome) = (self.twin.clone()?, self.outcome.as_ref()?);
         let certificate = &outcome.certificate.as_ref()?.certificate;
@@ -50,7 +51,7 @@ impl State {
             let sums = result.files.get(path);
             sums.is_some_and(|sums| sums.original.as_deref() == Some(input) && sums.port.as_deref() == Some(output))
         };
-        // A file that the port left alone may be one that the run does not speak of.
+        // The run may not list a file that the port did not change.
         let same = certificate.files.iter().all(|(path, hashes)| {
             ran(path, &hashes.input, &hashes.output)
                 || hashes.input == hashes.output && !result.files.contains_key(path)
@@ -65,7 +66,7 @@ impl TwinRun {
     /// The verdict in a few words.
     pub fn verdict(&self) -> String {
         match (&self.result.failed, self.result.verdict) {
-            _ if self.stale => "This run was of another port".to_owned(),
+            _ if self.stale => "This run was of a different port".to_owned(),
             (Some(_), _) => "There is nothing to compare".to_owned(),
             (None, Verdict::Differs) => "The port differs from the original".to_owned(),
             (None, Verdict::Equal) if !self.result.contracts.is_empty() => {
@@ -80,13 +81,13 @@ impl TwinRun {
         }
     }
 
-    /// Whether the verdict is good news.
+    /// Whether the verdict is good.
     pub fn is_good(&self) -> bool {
         let TwinResult { verdict, failed, contracts, .. } = &*self.result;
         !self.stale && *verdict == Verdict::Equal && failed.is_none() && contracts.is_empty()
     }
 
-    /// What was run, and on what: no word more.
+    /// What was run, and with which software.
     pub fn ran(&self) -> String {
         let TwinResult { ran, trained, .. } = &*self.result;
         let steps = match trained {
@@ -94,7 +95,7 @@ impl TwinRun {
             [original, port] => format!("{original} (original) and {port} (port) steps"),
         };
         let mut out = format!("{}: {steps} on a CPU with {}", ran.program, ran.framework);
-        out += if ran.precision == "target" { ", in the types that the programs ask for" } else { ", in float32" };
+        out += if ran.precision == "target" { ", in the programs’ own number types" } else { ", in float32" };
         if ran.instances > 1 {
             out += &format!(", the port as {} processes", ran.instances);
         }
@@ -102,18 +103,18 @@ impl TwinRun {
             out += &format!(", with stand-ins for {}", ran.stand_ins.join(", "));
         }
         if ran.fake_data > 0 || !ran.fake_images.is_empty() {
-            out += ", on data that was made up";
+            out += ", on generated data";
         }
         out + "."
     }
 
-    /// The curves; none where no step has a finite loss.
+    /// The curves; `None` if no step has a finite loss.
     pub fn curves(&self) -> Option<Curves> {
         let steps = &self.result.steps;
         let losses =
             || steps.iter().flat_map(|step| step.loss).map(|Number(loss)| loss).filter(|loss| loss.is_finite());
         let (low, high) = (losses().reduce(f64::min)?, losses().reduce(f64::max)?);
-        // One height for all where nothing changes.
+        // A flat line if the loss never changes.
         let span = if high > low { high - low } else { 1.0 };
         let across = |at: usize| if steps.len() > 1 { at as f64 / (steps.len() - 1) as f64 } else { 0.5 };
         let points = |side: usize| {
@@ -124,7 +125,7 @@ impl TwinRun {
     }
 }
 
-/// A number of a result for a reader.
+/// A number of a result as displayed.
 pub fn shown(Number(value): Number) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "not a number".to_owned() } else { "infinite".to_owned() };
@@ -140,7 +141,7 @@ mod tests {
     use crate::port::twin_result::{read, tests::RESULT};
     use codemod::{Certificate, FileHashes};
 
-    /// The state with that result beside a port of `a.py` whose hashes are these.
+    /// The state with that result and a port of `a.py` with these hashes.
     fn beside(target: &str, hashes: &[(&str, &str, &str)]) -> State {
         let file = |(path, input, output): &(&str, &str, &str)| {
             ((*path).to_owned(), FileHashes { input: (*input).to_owned(), output: (*output).to_owned() })
@@ -183,11 +184,11 @@ mod tests {
         result.reasons = vec!["rounding".to_owned()];
         result.ran.fake_data = 10;
         assert_eq!(run.verdict(), "The port trained to the same losses, up to rounding");
-        assert!(run.ran().ends_with("on data that was made up."));
+        assert!(run.ran().ends_with("on generated data."));
         Arc::make_mut(&mut run.result).failed = Some("a.py ended".to_owned());
         assert_eq!((run.verdict().as_str(), run.is_good()), ("There is nothing to compare", false));
         run.stale = true;
-        assert_eq!(run.verdict(), "This run was of another port");
+        assert_eq!(run.verdict(), "This run was of a different port");
     }
 
     #[test]

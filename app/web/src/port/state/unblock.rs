@@ -1,23 +1,23 @@
-//! What would let the training step be ported, as far as that was tried. The worker tries one thing at a time, while nothing
-//! else is wanted.
+//! What would let the training step be ported, as far as this has been tried. The worker makes one attempt at a time
+//! when it is idle.
 
 use crate::port::protocol::{Unblocked, Unblocking};
 use crate::port::state::{Run, State};
 use codemod::{Options, Style};
 
-/// How far the trying is, and what came of it.
+/// The progress of the attempts, and their results.
 #[derive(Clone, Debug, Default)]
 pub struct Attempts {
-    /// The port that was tried to get further with, by [`State::ports`].
+    /// The port that the attempts try to improve, by [`State::ports`].
     of: u64,
     made: usize,
     total: Option<usize>,
-    /// What gets further.
+    /// The best attempt.
     pub found: Vec<Unblocked>,
 }
 
 impl State {
-    /// The attempt to make next, where the training step is not ported.
+    /// The next attempt, if the training step is not ported.
     pub fn next_attempt(&mut self) -> Option<(Options, usize)> {
         let is_stopped = self.outcome.as_ref().is_some_and(|outcome| outcome.overview.is_some());
         if self.run != Run::Idle || !is_stopped {
@@ -31,7 +31,7 @@ impl State {
         (!is_over).then(|| (self.options(), *made))
     }
 
-    /// Takes what came of the attempt that [`State::next_attempt`] asked for.
+    /// Stores the result of the attempt that [`State::next_attempt`] requested.
     pub fn take_attempt(&mut self, found: Option<Unblocked>, total: usize) {
         if self.attempts.of == self.ports {
             self.attempts.made += 1;
@@ -40,13 +40,13 @@ impl State {
         }
     }
 
-    /// What gets furthest with the present port; nothing for a port that has come since.
+    /// The best attempt for the current port; `None` for a newer port.
     pub fn unblocked(&self) -> Option<Unblocked> {
         let found = self.attempts.found.iter().filter(|_| self.attempts.of == self.ports);
         found.min_by_key(|found| found.stops).cloned()
     }
 
-    /// Chooses what lets the step be ported.
+    /// Selects the option that lets the step be ported.
     pub fn unblock(&mut self, by: &Unblocking) {
         self.choose(|choice| match by {
             Unblocking::Style(style) => choice.style = *style,
@@ -60,7 +60,7 @@ impl State {
 }
 
 impl Unblocking {
-    /// The choice as its button says it; nothing where only the code can be changed.
+    /// The label of the button that selects it; `None` if only changing the code helps.
     pub fn label(&self) -> Option<String> {
         match self {
             Unblocking::Style(Style::Branch) => Some("Keep CUDA, add a branch".to_owned()),

@@ -1,4 +1,4 @@
-//! The bar above the panes: what to port to. `index.html` has its controls too, for the room that they will take.
+//! The bar above the panes, with the choice of target. `index.html` has the same controls, to reserve their space.
 
 use super::options::{Named, OptionsButton};
 use crate::port::state::State;
@@ -25,7 +25,7 @@ pub(super) fn Bar() -> impl IntoView {
                     class="field"
                     title="Replace: the file becomes code for the target only. Branch: other devices keep their code, and the target’s runs under a condition. Automatic: branch where the project chooses between compute modes."
                 >
-                    <span>"How to change"</span>
+                    <span>"Port style"</span>
                     <StyleChoice/>
                 </label>
                 <label class="field">
@@ -92,7 +92,7 @@ fn StyleChoice() -> impl IntoView {
     }
 }
 
-/// Chooses a style by its word.
+/// Selects a style by its name.
 pub(super) fn choose_style(session: Session, word: &str) {
     let style = match word {
         "in-place" => Style::InPlace,
@@ -120,7 +120,7 @@ fn Sdk() -> impl IntoView {
     view! { <List id="sdk" entries=session.memo(of) chosen=session.memo(chosen) choose/> }
 }
 
-/// A list of which one entry is chosen.
+/// A select box with one selected entry.
 #[component]
 fn List(
     id: &'static str,

@@ -1,4 +1,4 @@
-//! The changes, or why there are none.
+//! The changes, or the reason why there are none.
 
 mod waiting;
 
@@ -22,7 +22,7 @@ pub(super) fn Changes() -> impl IntoView {
     let has_notes = session.memo(|state| {
         state.has_refused() || state.outcome_of(state.selected).is_some_and(|file| !file.diagnostics.is_empty())
     });
-    // While somebody types, a file stops parsing and parses again; a diff of many lines is too slow to be made anew each time.
+    // While the user types, a file stops parsing and parses again; recreating a long diff each time would be too slow.
     let has_diff = Memo::new(move |_| {
         phase.with(|phase| match phase {
             Phase::Changes => true,
@@ -46,11 +46,11 @@ pub(super) fn Changes() -> impl IntoView {
     }
 }
 
-/// What the menu's “Keep CUDA, add a branch” needs, in the menu's words.
+/// The requirement of the menu entry “Keep CUDA, add a branch”, in the menu's words.
 const NO_MODES: &str = "“Keep CUDA, add a branch” needs a project that chooses between compute modes. None was found, so nothing is \
                         changed.";
 
-/// The file can't be ported.
+/// Shown if the file can't be ported.
 #[component]
 fn Failed(message: String, line: usize, column: usize) -> impl IntoView {
     let session: Session = expect_context();
@@ -73,7 +73,7 @@ fn Failed(message: String, line: usize, column: usize) -> impl IntoView {
     }
 }
 
-/// The button that leads on from a failure.
+/// The button that offers a way forward after a failure.
 #[component]
 fn Remedy(line: usize, column: usize) -> impl IntoView {
     let session: Session = expect_context();
@@ -91,7 +91,7 @@ fn Remedy(line: usize, column: usize) -> impl IntoView {
     }
 }
 
-/// What stands above the last good diff while the file does not parse.
+/// Shown above the last good diff while the file does not parse.
 #[component]
 fn Stale(message: String, line: usize, column: usize) -> impl IntoView {
     view! {
@@ -105,7 +105,7 @@ fn Stale(message: String, line: usize, column: usize) -> impl IntoView {
     }
 }
 
-/// A file that the port leaves as it is. Its messages, where it has any, are in the diff below.
+/// Shown for a file that the port does not change. Any messages about it are in the diff below.
 #[component]
 fn Nothing(has_notes: Memo<bool>) -> impl IntoView {
     let session: Session = expect_context();
@@ -123,7 +123,7 @@ fn Nothing(has_notes: Memo<bool>) -> impl IntoView {
             </li>
         }
     };
-    // An overview says it all above messages, which have the room.
+    // An overview says all of this above the messages, which then use the space.
     let is_told = session.memo(|state| state.outcome.as_ref().is_some_and(|outcome| outcome.overview.is_some()));
     let told = move || has_notes.get() && is_told.get() && elsewhere.with(Vec::is_empty);
     view! {

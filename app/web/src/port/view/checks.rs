@@ -1,17 +1,18 @@
-//! What was checked of this port.
+//! The checks of this port.
 
 use super::ledger::BatchSummary;
 use crate::port::protocol::Checked;
 use crate::port::state::{Panel, State};
 use crate::port::work::Session;
+use crate::shared::browser;
 use crate::shared::text::count;
 use crate::shared::view::live;
 use codemod::{Certificate, FileHashes, Style};
 use leptos::prelude::*;
 
-/// More files than this are in the report alone: a page is not laid out with thousands of rows at once.
+/// Further files are only listed in the report: laying out thousands of rows at once blocks the page.
 const FILES: usize = 100;
-/// The same of programs with a batch summary: each has a table.
+/// The same for programs with a batch summary: each has a table.
 const PROGRAMS: usize = 20;
 
 /// The batch summary, and the checks below it.
@@ -32,7 +33,7 @@ pub(super) fn Checks() -> impl IntoView {
 
 fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
     let outcome = state.outcome.as_ref()?;
-    let Checked { sdk, certificate } = outcome.certificate.clone()?;
+    let Checked { sdk, certificate } = outcome.certificate.as_ref()?;
     let style = if outcome.style == Style::Branch { "branch" } else { "replace" };
     let under = format!(
         "Target {}, SDK {sdk}, {style}, {}.",
@@ -41,24 +42,26 @@ fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
     );
     let ledgers = outcome.ledgers.iter().take(PROGRAMS).cloned().collect();
     let cut = cut(PROGRAMS, outcome.ledgers.len(), "programs");
+    // The files of a large project are added in a task of their own.
+    let made = RwSignal::new(false);
+    browser::later(0, move || made.set(true));
+    let versions = move || made.get().then(|| session.state.with_untracked(versions));
     Some(view! {
         <BatchSummary ledgers/>
         {cut}
         <h3>"Checks"</h3>
         <p>{under}</p>
-        <List certificate=certificate.clone()/>
+        {list(certificate)}
         <p class="fine">
             "These checks only examine the text. "
             <button class="link" on:click=move |_| session.show(Panel::Twin)>"A twin run"</button>
             " shows on any machine with Python and PyTorch or TensorFlow whether the port computes what the original does. Only a run on the accelerator shows how well it trains there."
         </p>
-        <Versions certificate/>
+        {live(versions)}
     })
 }
 
-#[component]
-fn List(certificate: Certificate) -> impl IntoView {
-    let c = certificate;
+fn list(c: &Certificate) -> impl IntoView + use<> {
     let checks = [
         (c.parses, "Every changed file parses.", "A changed file does not parse."),
         (
@@ -87,32 +90,32 @@ fn List(certificate: Certificate) -> impl IntoView {
             </li>
         }
     };
-    let residue = |line: String| view! { <li><code>{line}</code></li> };
+    let residue = |line: &String| view! { <li><code>{line.clone()}</code></li> };
     view! {
         <ul class="checks">{checks.map(check).collect_view()}</ul>
-        <ul class="residue">{c.residue.into_iter().map(residue).collect_view()}</ul>
+        <ul class="residue">{c.residue.iter().map(residue).collect_view()}</ul>
     }
 }
 
-/// What the port was made with, and hashes of what went in and came out.
-#[component]
-fn Versions(certificate: Certificate) -> impl IntoView {
-    let file = |(path, FileHashes { input, output }): (String, FileHashes)| {
+/// What the port was made with, and hashes of its input and output.
+fn versions(state: &State) -> Option<impl IntoView + use<>> {
+    let Checked { certificate, .. } = state.outcome.as_ref()?.certificate.as_ref()?;
+    let file = |(path, FileHashes { input, output }): (&String, &FileHashes)| {
         view! {
             <tr>
-                <th scope="row">{path}</th>
-                <td><code>{input}</code></td>
-                <td><code>{output}</code></td>
+                <th scope="row">{path.clone()}</th>
+                <td><code>{input.clone()}</code></td>
+                <td><code>{output.clone()}</code></td>
             </tr>
         }
     };
     let cut = cut(FILES, certificate.files.len(), "files");
-    view! {
+    Some(view! {
         <dl>
             <dt>"Engine"</dt>
-            <dd><code>{certificate.engine}</code></dd>
+            <dd><code>{certificate.engine.clone()}</code></dd>
             <dt>"Recipes"</dt>
-            <dd><code>{certificate.recipes}</code></dd>
+            <dd><code>{certificate.recipes.clone()}</code></dd>
         </dl>
         <table>
             <caption>"SHA-256"</caption>
@@ -123,13 +126,13 @@ fn Versions(certificate: Certificate) -> impl IntoView {
                     <th scope="col">"Port"</th>
                 </tr>
             </thead>
-            <tbody>{certificate.files.into_iter().take(FILES).map(file).collect_view()}</tbody>
+            <tbody>{certificate.files.iter().take(FILES).map(file).collect_view()}</tbody>
         </table>
         {cut}
-    }
+    })
 }
 
-/// Says that a list is longer than what is shown of it.
+/// Notes that a list is longer than shown.
 fn cut(shown: usize, all: usize, things: &str) -> Option<impl IntoView + use<>> {
     let text = format!("The first {shown} of {all} {things}; the report has all.");
     (all > shown).then(|| view! { <p class="fine">{text}</p> })

@@ -1,4 +1,4 @@
-//! The diff: the tools above it, and a table of which only the rows in sight have elements.
+//! The diff: the tools above it, and a table in which only the visible rows have elements.
 
 mod find;
 mod heads;

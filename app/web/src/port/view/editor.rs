@@ -1,7 +1,8 @@
 //! The source: a plain text field, with colours painted under its transparent letters.
 //!
-//! The field is as large as its text and scrolls with what is painted, so both always stand at the same place; only the
-//! lines in sight are painted. Its undo is the browser's own: the page sets its value only when another file is shown.
+//! The field is as large as its text and scrolls together with the painted lines, so both are always aligned; only the
+//! visible lines are painted. Undo is the browser's own: the page sets the field's value only when another file is
+//! shown.
 
 mod painted;
 mod typing;
@@ -15,17 +16,17 @@ use leptos::prelude::*;
 use painted::Painted;
 use typing::{key, paste, type_in};
 
-/// Height of a line, as in the style sheet.
+/// The height of a line, as in the style sheet.
 const LINE: usize = 20;
-/// Lines painted above and below those in sight.
+/// The number of lines painted above and below the visible ones.
 const SPARE: usize = 8;
 
-/// The editor of the file shown.
+/// The editor of the current file.
 #[component]
 pub(super) fn Editor() -> impl IntoView {
     let session: Session = expect_context();
     let (field, scroller) = (NodeRef::<Textarea>::new(), NodeRef::<Div>::new());
-    // The first line in sight, and how many there are.
+    // The first visible line, and the number of visible lines.
     let window = RwSignal::new((0usize, 60usize));
     let look = move || {
         if let Some(scroller) = scroller.try_get_untracked().flatten() {
@@ -40,7 +41,7 @@ pub(super) fn Editor() -> impl IntoView {
     let given = StoredValue::new(None);
     give(session, field, scroller, given);
     follow(session, field, scroller);
-    // A paste that is about to come replaces all there is.
+    // The paste that is in progress replaces the whole text.
     let whole = StoredValue::new(false);
     let typed = move |_| {
         let whole = whole.try_update_value(std::mem::take).unwrap_or_default();
@@ -53,7 +54,7 @@ pub(super) fn Editor() -> impl IntoView {
         let (lines, widest) = size.get();
         format!("height:{}px;min-width:calc({widest}ch + var(--gutter-width))", (lines + 1) * LINE + 24)
     };
-    // Escape was pressed: the next Tab walks on.
+    // Escape was pressed: the next Tab moves the focus.
     let tab_walks = StoredValue::new(false);
     view! {
         <div class="editor">
@@ -82,14 +83,20 @@ pub(super) fn Editor() -> impl IntoView {
     }
 }
 
-/// The number of lines, and columns of the widest.
+/// The number of lines, and the width of the widest one in columns.
 fn sheet(state: &State) -> (usize, usize) {
     let Some(lines) = state.file().map(|file| &file.lines) else { return (1, 68) };
-    let long = (0..lines.len()).map(|i| lines.line(i)).filter(|line| line.len() > 60);
-    (lines.len().max(1), long.map(columns).max().unwrap_or(60) + 8)
+    let mut widest = 60;
+    for line in (0..lines.len()).map(|i| lines.line(i)) {
+        // Only tabs take more columns than bytes, so few lines have to be measured.
+        if line.len() > widest || line.contains('\t') {
+            widest = columns(line).max(widest);
+        }
+    }
+    (lines.len().max(1), widest + 8)
 }
 
-/// The one place that writes into the field: another file, or the same one from elsewhere.
+/// The only function that writes to the field: when another file is shown, or the same one was changed elsewhere.
 fn give(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>, given: StoredValue<Option<(u64, usize)>>) {
     let shown = session.memo(|state| (state.project, state.selected));
     Effect::new(move |_| {
@@ -110,13 +117,13 @@ fn give(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>, give
     });
 }
 
-/// Goes to a line of the source, if that is where to go.
+/// Scrolls to a line of the source if that is the requested location.
 fn follow(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>) {
     let jump = session.memo(|state| state.jump.clone().filter(|(_, jump)| matches!(jump, Jump::Source(..))));
     Effect::new(move |_| {
         let Some((_, Jump::Source(line, column))) = jump.get() else { return };
         session.state.update(|state| state.jump = None);
-        // The pane may have been hidden until now, and the field have another file's text.
+        // The pane may have been hidden until now, and the field may still contain another file's text.
         request_animation_frame(move || {
             let (Some(field), Some(scroller)) = (field.get_untracked(), scroller.get_untracked()) else { return };
             let offset = session.state.with_untracked(|state| {
@@ -130,7 +137,7 @@ fn follow(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>) {
     });
 }
 
-/// Scrolls the source to a line, from 0. Neither the focus nor the cursor moves.
+/// Scrolls the source to a line, counted from 0. Neither the focus nor the cursor moves.
 pub(super) fn show_line(line: usize) {
     if let Some(scroller) = browser::element("editor-scroll") {
         scroller.set_scroll_top((line * LINE) as i32 - scroller.client_height() / 3);

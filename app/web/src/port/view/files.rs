@@ -11,12 +11,12 @@ use leptos::html::{Li, Ul};
 use leptos::prelude::*;
 use web_sys::HtmlUListElement;
 
-/// A list longer than this has elements for the lines in sight alone.
-const MANY: usize = 200;
-/// Lines made above and below those in sight.
-const SPARE: usize = 20;
+/// In a list longer than this, only the visible lines have elements.
+const MANY: usize = 60;
+/// The number of lines created above and below the visible ones.
+const SPARE: usize = 10;
 
-/// The tree; nothing for a single file.
+/// The tree; empty for a single file.
 #[component]
 pub(super) fn Files() -> impl IntoView {
     let session: Session = expect_context();
@@ -35,7 +35,7 @@ fn Tree() -> impl IntoView {
     let label = session.memo(|state| count(state.files.len(), "file"));
     let changed_only = session.memo(|state| state.tree.changed_only);
     let list = NodeRef::<Ul>::new();
-    // Of a long list, the first line in sight, and how many there are.
+    // For a long list, the first visible line, and the number of visible lines.
     let window = RwSignal::new((0usize, MANY));
     let look = move || {
         if let Some(list) = list.try_get_untracked().flatten() {
@@ -57,7 +57,7 @@ fn Tree() -> impl IntoView {
     let space = |lines: usize| view! { <li aria-hidden="true" style:height=format!("{}rem", 1.9 * lines as f64)></li> };
     let above = move || Some(shown.get().start).filter(|lines| *lines > 0).map(space);
     let below = move || Some(nodes.with(Vec::len) - shown.get().end).filter(|lines| *lines > 0).map(space);
-    // The line that keys act on; without one it is the file shown.
+    // The line to which keys apply; by default it is the current file.
     let cursor = RwSignal::new(None::<String>);
     let selected = session.memo(|state| state.selected);
     Effect::new(move |_| {
@@ -132,7 +132,7 @@ fn id_of(node: &Node) -> String {
     }
 }
 
-/// A line, made anew when anything in it changes.
+/// A line, recreated when any part of it changes.
 #[component]
 fn Line(
     node: Node,
@@ -163,7 +163,7 @@ fn Line(
             }
         }
     };
-    // No name of the macro's.
+    // The macro has no such attribute.
     let line = NodeRef::<Li>::new();
     line.on_load(move |line| drop(line.set_attribute("aria-level", &(depth + 1).to_string())));
     let remove = match of {
@@ -209,13 +209,13 @@ fn Line(
     }
 }
 
-/// A number of what the port makes of a file or a folder, or a sign in its place.
+/// A count for a file or a folder, or a sign in its place.
 fn count_of(number: usize, warn: bool, sign: Option<&'static str>) -> Option<impl IntoView> {
     let shown = sign.map_or_else(|| number.to_string(), str::to_owned);
     (number > 0).then(|| view! { <span class="count" class:warn=warn>{shown}</span> })
 }
 
-/// The same in words.
+/// The counts in words.
 fn said(Sums { changes, todo, failed }: Sums) -> String {
     let parts = [
         (failed, ", could not be ported".to_owned()),
@@ -240,7 +240,7 @@ fn scroll_to(at: Memo<Option<usize>>, list: NodeRef<Ul>) {
     });
 }
 
-/// Height of a line, pixels: all have the same.
+/// The height of a line in pixels; it is the same for all.
 fn row_height(list: &HtmlUListElement) -> i32 {
     let row = list.query_selector("li:not([aria-hidden])").ok().flatten();
     row.map_or(0, |row| row.client_height()).max(16)

@@ -1,5 +1,5 @@
-//! Where the focus goes when the control that has it goes: to what it stood in, so that nobody is thrown back to the
-//! beginning of the page.
+//! Moves the focus when the focused control disappears: to the part of the page that contained it, so that keyboard
+//! users are not sent back to the beginning of the page.
 
 use crate::port::work::Session;
 use crate::shared::browser;
@@ -8,10 +8,10 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
-/// What a control stands in, the nearest first.
+/// What can contain a control, innermost first.
 const PLACES: [&str; 6] = ["#panel", "#notice", "#named", "#tabs", "#source-pane", "#result-pane"];
 
-/// Keeps it, for as long as the page is open.
+/// Does this for as long as the page is open.
 pub(super) fn keep(session: Session) {
     let last = StoredValue::new_local(None::<(Element, Vec<Element>)>);
     window_event_listener(ev::focusin, move |event| {
@@ -24,7 +24,7 @@ pub(super) fn keep(session: Session) {
     });
     Effect::new(move |_| {
         session.state.track();
-        // Once what is shown has followed.
+        // After the page has been updated.
         browser::later(0, move || {
             let Some((control, places)) = last.try_get_value().flatten() else { return };
             let document = browser::document();
@@ -33,7 +33,7 @@ pub(super) fn keep(session: Session) {
             if !nowhere || control.is_connected() {
                 return;
             }
-            // The same control may have been made anew elsewhere.
+            // The same control may have been recreated elsewhere.
             let again = Some(control.id()).filter(|id| !id.is_empty()).and_then(|id| browser::element(&id));
             if let Some(again) = again {
                 let _ = again.focus();

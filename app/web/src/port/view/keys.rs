@@ -1,4 +1,4 @@
-//! Keys that work anywhere on the page, and the list of them.
+//! Keys that work anywhere on the page, and a list of them.
 
 use crate::port::work::Session;
 use leptos::ev::{self, KeyboardEvent};
@@ -7,22 +7,22 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
-/// The keys, and what they do.
+/// The keys and their actions.
 const KEYS: [(&str, &str); 11] = [
     ("F8, Shift+F8", "Next change, previous change"),
-    ("Ctrl+F", "Find in the file shown, folded lines included; in a field, the browser’s own search"),
+    ("Ctrl+F", "Find in the current file, including folded lines; in a text field, the browser’s own search"),
     ("Ctrl+Enter", "Port now"),
     ("Tab", "In the source: indent"),
     ("Esc, then Tab", "Leave the source"),
-    ("Ctrl+Z, Ctrl+Y", "In the port: undo or redo the last accept or reject"),
+    ("Ctrl+Z, Ctrl+Y", "In the port: undo or redo the last accepted or rejected change"),
     ("↑ ↓ ← →, Enter", "In the list of files: move, fold and unfold, show; Delete removes the file"),
-    ("← →", "Change tabs; on the border between the panes, move it"),
+    ("← →", "Switch tabs; on the border between the panes, move the border"),
     ("/ or Ctrl+K", "Search the guides"),
     ("Esc", "Close a menu or this list"),
     ("?", "This list"),
 ];
 
-/// Listens, and holds the list.
+/// Handles the keys, and contains the list.
 #[component]
 pub(super) fn Keys() -> impl IntoView {
     let session: Session = expect_context();

@@ -5,7 +5,7 @@ use crate::shared::text::sentence;
 use codemod::{Figure, Ledger, LedgerEntry};
 use leptos::prelude::*;
 
-/// What an optimizer step of each program sees and means, before and after.
+/// What an optimizer step of each program processes, before and after the port.
 #[component]
 pub(super) fn BatchSummary(ledgers: Vec<Ledger>) -> impl IntoView {
     if ledgers.is_empty() {
@@ -32,7 +32,7 @@ fn OfProgram(ledger: Ledger, named: bool) -> impl IntoView {
     });
     let flag = |flag: String| view! { <li>{sentence(&flag)}</li> };
     let flags = match flags.is_empty() {
-        true => view! { <p>"By these figures, a step is the same as before."</p> }.into_any(),
+        true => view! { <p>"By these figures, the port does not change a step."</p> }.into_any(),
         false => view! { <ul class="flags">{flags.into_iter().map(flag).collect_view()}</ul> }.into_any(),
     };
     view! {
@@ -72,7 +72,7 @@ fn Line(entry: LedgerEntry) -> impl IntoView {
     }
 }
 
-/// A figure of the port; its place leads there.
+/// A figure of the port, with a button that goes to its location.
 #[component]
 fn Ported(figure: Figure) -> impl IntoView {
     let session: Session = expect_context();

@@ -1,7 +1,7 @@
 use crate::port::work::Session;
 use leptos::prelude::*;
 
-/// The address of a recipe's section, seen from the page.
+/// The address of a recipe's section, relative to the page.
 pub(super) fn guide_address(recipe: &str) -> String {
     let (guide, section) = recipe.split_once('#').unwrap_or((recipe, ""));
     format!("../guides/{guide}/#{section}")
@@ -15,8 +15,8 @@ pub(super) fn GuideLink(#[prop(into)] recipe: String, #[prop(into)] title: Strin
     }
 }
 
-/// A place of the port as a button that goes there: number of the file, line and column from 1. `original`: the line of the
-/// source that it is called by.
+/// A button that goes to a location in the port: the file's number, and line and column counted from 1. `original` is
+/// the line of the source that the button shows.
 #[component]
 pub(super) fn Place(
     file: usize,
@@ -32,7 +32,7 @@ pub(super) fn Place(
     }
 }
 
-/// What a recipe is drawn from: a text in which what is cited is a link.
+/// The sources of a recipe: a text in which citations are links.
 #[component]
 pub(super) fn Cited(text: String, citations: Vec<(String, String)>) -> impl IntoView {
     let mut rest = text.as_str();

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use rows::Rows;
 use std::sync::Arc;
 
-/// The table, or how far it is.
+/// The table, or its progress.
 #[component]
 pub(super) fn Matrix() -> impl IntoView {
     let session: Session = expect_context();
@@ -49,7 +49,7 @@ pub(super) fn Matrix() -> impl IntoView {
     }
 }
 
-/// A table, equal to itself alone.
+/// A table that is equal only to itself.
 #[derive(Clone)]
 struct Shown(Arc<Table>);
 

@@ -3,7 +3,7 @@ use crate::port::work::Session;
 use crate::shared::view::{Prose, live};
 use leptos::prelude::*;
 
-/// What happened to the last thing the user asked for, and what is said aloud of a port.
+/// The outcome of the user's last action, and the screen reader's announcement of a port.
 #[component]
 pub(super) fn Notice() -> impl IntoView {
     let session: Session = expect_context();

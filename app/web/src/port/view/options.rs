@@ -1,4 +1,4 @@
-//! Fields for the recipes' own options: first those that matter to the open project, the others folded away.
+//! Fields for the recipes' own options: first those that affect the open project; the others are collapsed.
 
 mod field;
 
@@ -10,7 +10,7 @@ use codemod::TargetOption;
 use field::Field;
 use leptos::prelude::*;
 
-/// Shows the options, or puts them away.
+/// Shows or hides the options.
 #[component]
 pub(super) fn OptionsButton() -> impl IntoView {
     let session: Session = expect_context();
@@ -38,10 +38,10 @@ pub(super) fn OptionsButton() -> impl IntoView {
     }
 }
 
-/// An option, its default, and whether it is among the first.
+/// An option, its default, and whether it is one of the first.
 type Asked = (TargetOption, String, bool);
 
-/// The fields, while they are wanted.
+/// The fields, while they are shown.
 #[component]
 pub(super) fn Named() -> impl IntoView {
     let session: Session = expect_context();

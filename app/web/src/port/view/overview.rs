@@ -6,8 +6,8 @@ use crate::shared::text::{count, sentence};
 use crate::shared::view::{Prose, live};
 use leptos::prelude::*;
 
-/// What a port begins with whose training step could not be ported; nothing when it could. Above a diff it is one line that
-/// unfolds, so that the diff has the room.
+/// Shown first for a port whose training step could not be ported; otherwise empty. Above a diff it is one line that
+/// expands, to leave the space to the diff.
 #[component]
 pub(super) fn Overview(folded: bool) -> impl IntoView {
     let session: Session = expect_context();
@@ -36,21 +36,21 @@ fn show(Outline { stops, done, left }: Outline, folded: bool) -> impl IntoView {
         <details class="overview" open=!folded>
             <summary>
                 <h3>"The training step is not ported"</h3>
-                <small>"Why, and what remains for you"</small>
+                <small>"Why, and what remains to be done"</small>
             </summary>
             <ul>{stops.into_iter().map(stop).collect_view()}</ul>
             <WayOut/>
             <dl>
                 <dt>"Ported"</dt>
                 <dd>{done}</dd>
-                <dt>"Also left to you"</dt>
+                <dt>"Also to be done by hand"</dt>
                 <dd>{left}</dd>
             </dl>
         </details>
     }
 }
 
-/// What would let the step be ported: the choice as a button, and the port that it makes.
+/// What would let the step be ported: the choice as a button, and the resulting port.
 #[component]
 fn WayOut() -> impl IntoView {
     let session: Session = expect_context();
@@ -84,7 +84,7 @@ fn WayOut() -> impl IntoView {
     live(move || found.get().map(show))
 }
 
-/// A patch as text, its lines marked.
+/// A patch as text, with its lines marked.
 #[component]
 fn Patch(patch: String) -> impl IntoView {
     let line = |line: &str| {

@@ -8,7 +8,7 @@ use crate::shared::text::{count, hash_of};
 use crate::shared::view::{Prose, When, each, live};
 use leptos::prelude::*;
 
-/// The list, in the order of the guides. Turning one off takes its edits out, and those that only they needed.
+/// The list, in the order of the guides. Turning a recipe off removes its edits, and edits that only those required.
 #[component]
 pub(super) fn Recipes() -> impl IntoView {
     let session: Session = expect_context();

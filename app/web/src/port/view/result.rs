@@ -1,4 +1,4 @@
-//! The right-hand pane: what came out, and its tabs.
+//! The right-hand pane: the result, and its tabs.
 
 mod tabs;
 
@@ -65,7 +65,7 @@ pub(super) fn Result() -> impl IntoView {
     }
 }
 
-/// Says that something is under way, and offers to stop it.
+/// Shows that a port is in progress, and offers to stop it.
 #[component]
 fn Progress() -> impl IntoView {
     let session: Session = expect_context();

@@ -1,4 +1,4 @@
-//! The left-hand pane: the project's files and the source of the one shown.
+//! The left-hand pane: the project's files and the source of the current one.
 
 mod file_name;
 mod open;
@@ -48,7 +48,7 @@ pub(super) fn Source() -> impl IntoView {
     }
 }
 
-/// From the source to the port, for pages on which it is below.
+/// A link from the source to the port, for narrow pages, where the port is below the source.
 #[component]
 fn Way() -> impl IntoView {
     let session: Session = expect_context();

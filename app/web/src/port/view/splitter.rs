@@ -3,14 +3,15 @@ use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-/// Narrowest and widest that the source may be, percent of the page.
+/// The minimum and maximum width of the source, in percent of the page.
 const BOUNDS: (f64, f64) = (12.0, 70.0);
-/// What a key changes.
+/// The change per key press.
 const STEP: f64 = 2.0;
-/// What the style sheet begins with.
+/// The initial value in the style sheet.
 const BEGIN: f64 = 36.0;
 
-/// The border between the panes: dragged, or moved with the arrow keys. `share` is the source's, percent.
+/// The border between the panes, which can be dragged or moved with the arrow keys. `share` is the width of the source
+/// in percent.
 #[component]
 pub(super) fn Splitter(share: RwSignal<Option<f64>>) -> impl IntoView {
     let session: Session = expect_context();

@@ -1,4 +1,4 @@
-//! What can be copied and downloaded.
+//! The buttons for copying and downloading.
 
 use super::focus;
 use crate::port::state::{EDITS_INCLUDED, State};
@@ -13,7 +13,7 @@ use leptos::prelude::*;
 pub(super) fn Take() -> impl IntoView {
     let session: Session = expect_context();
     let changed = session.memo(|state| state.outcome_of(state.selected).is_some_and(|file| file.changed));
-    // Whether there is one, and whether it has the user's edits in it.
+    // Whether there is a patch, and whether it includes the user's edits.
     let patched = session.memo(|state| {
         let any = state.outcome.as_ref().is_some_and(|o| o.files.iter().any(|file| file.changed));
         (any, any && state.is_edited())

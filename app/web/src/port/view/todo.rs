@@ -1,4 +1,4 @@
-//! What is left for a person, and what is worth knowing.
+//! What remains to be done by hand, and other information.
 
 mod controls;
 mod group;
@@ -14,10 +14,10 @@ use group::{FIRST, Section, head};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-/// Entries that are made at a time: what a page can lay out without a pause.
+/// The number of entries added at a time: as many as a page can lay out without a pause.
 const STEP: usize = 40;
 
-/// As many groups as have so many entries in sight.
+/// The number of groups whose visible entries add up to this many.
 fn made(groups: &[Group], reach: usize) -> &[Group] {
     let mut entries = 0;
     let end = groups.iter().position(|group| {
@@ -34,7 +34,7 @@ pub(super) fn Todo() -> impl IntoView {
     let groups = session.memo_of_port(State::todo);
     let none = session
         .memo_of_port(|state| state.outcome.iter().flat_map(|o| &o.files).all(|file| file.diagnostics.is_empty()));
-    // Entries that are made, counted by groups; more are made as the reader comes near their end.
+    // Entries that have elements, counted by groups; more are added as the reader scrolls close to their end.
     let reach = RwSignal::new(STEP);
     let list = NodeRef::<Div>::new();
     let look = move |_| {
@@ -80,7 +80,7 @@ fn NoMessages() -> impl IntoView {
         <div class="state">
             <h3>"Nothing to do"</h3>
             <p>
-                "The engine has no message about this port."
+                "There are no messages about this port."
                 {live(move || rest.get().then_some(" CUDA or NVIDIA references remain; the checks list them."))}
             </p>
         </div>

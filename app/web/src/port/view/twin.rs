@@ -1,4 +1,4 @@
-//! The twin run: what to take away for one, and the result that was brought back.
+//! The twin run: downloading its files, and its result.
 
 mod bring;
 mod curves;

@@ -1,23 +1,23 @@
-//! Zip archives: what to read out of one. Inflating is the browser's work.
+//! Zip archives: which files to read from one. The browser does the inflating.
 
 use crate::port::state::project::{self, LeftOut, Refusal};
 use crate::shared::archive::checksum;
 use rawzip::{CompressionMethod, ZipArchive};
 
-/// A file of an archive, still packed.
+/// A file of an archive, still compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     /// Path inside the archive.
     pub path: String,
-    /// Whether the data is deflated; stored otherwise.
+    /// Whether the data is deflated; otherwise it is stored.
     pub deflated: bool,
-    /// The data as it lies in the archive.
+    /// The data as stored in the archive.
     pub data: Vec<u8>,
-    /// Checksum of the unpacked data.
+    /// Checksum of the uncompressed data.
     pub crc: u32,
 }
 
-/// The files of an archive that belong to a project, and how many were left out.
+/// The files of an archive that belong to a project, and the number of other files.
 pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
     let fault = |error: rawzip::Error| Refusal::Archive(error.to_string());
     let archive = ZipArchive::from_slice(bytes).map_err(fault)?;
@@ -28,12 +28,12 @@ pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
         if entry.is_dir() {
             continue;
         }
-        // The text of a link is the path that it leads to.
+        // The text of a symbolic link is the path of its target.
         if entry.mode().is_symlink() {
             left_out.add("");
             continue;
         }
-        // Also takes `..` and a leading `/` out of the path.
+        // Also removes `..` and a leading `/` from the path.
         let Ok(path) = entry.file_path().try_normalize() else {
             left_out.add("");
             continue;
@@ -60,7 +60,7 @@ pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
     if files.is_empty() { Err(left_out.refusal()) } else { Ok((files, left_out)) }
 }
 
-/// Whether unpacked data is what the archive says it is.
+/// Whether uncompressed data matches the archive's checksum.
 pub fn intact(file: &Packed, unpacked: &[u8]) -> Result<(), Refusal> {
     match checksum(unpacked) == file.crc {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! The worker's desk: the project and its last port lie on it; every question of the page is answered from it.
+//! The worker's state: the project and its last port, from which it answers the page's requests.
 
 mod unblock;
 
@@ -17,7 +17,7 @@ use python::{Highlight, SourceFile, Trees};
 use std::rc::Rc;
 use training::{FileView, TargetFacts};
 
-/// What the worker keeps between questions.
+/// The data that the worker keeps between requests.
 #[derive(Default)]
 pub struct Desk {
     recipes: Option<RecipeSet>,
@@ -29,9 +29,9 @@ pub struct Desk {
 struct Port {
     result: Ported,
     ledgers: Vec<Ledger>,
-    /// What a launch can read off the ported project.
+    /// The parts of a launch that can be derived from the ported project.
     launch: Fields,
-    /// What is typed for a twin run.
+    /// The commands for a twin run.
     twin: Option<TwinCommands>,
     diffs: Vec<FileDiff>,
     overview: Option<Overview>,
@@ -40,7 +40,7 @@ struct Port {
 }
 
 impl Desk {
-    /// Answers a question.
+    /// Answers a request.
     pub fn answer(&mut self, ask: Parcel<Ask>) -> Parcel<Answer> {
         match ask.head {
             Ask::Catalogue => {
@@ -105,7 +105,7 @@ impl Desk {
         self.port = Some(Port { result, ledgers, launch, twin, diffs, overview, sources: self.files.clone() });
     }
 
-    /// Adds a column to the matrix. A question that skips one is answered with what there is.
+    /// Adds a column to the table of targets. A request that skips one gets the current table.
     fn column(&mut self, options: &Options, column: usize) -> Parcel<Answer> {
         let recipes = self.recipes.get_or_insert_with(RecipeSet::embedded);
         if column == 0 {
@@ -123,7 +123,7 @@ impl Desk {
         head(Answer::Matrix(done, total, table))
     }
 
-    /// Whether another value of an option makes a port that differs from the last one.
+    /// Whether another value of an option gives a port that differs from the last one.
     fn matters(&self, options: Options, option: usize) -> bool {
         let (Some(port), Some(recipes)) = (&self.port, &self.recipes) else { return false };
         let targets = recipes.targets();
@@ -185,7 +185,7 @@ impl Desk {
     }
 }
 
-/// The files with the texts that a patch starts from, where those are others.
+/// The files with the texts on which a patch is based, if those are different.
 fn from(sources: &[SourceFile], bases: Vec<String>) -> Vec<SourceFile> {
     let mut files = sources.to_vec();
     files.iter_mut().zip(bases).for_each(|(file, base)| file.text = base);
@@ -213,7 +213,7 @@ fn without_configuration(ported: &Ported) -> Ported {
     ported
 }
 
-/// What is left of the user's options for this target: as if it were chosen.
+/// The user's options that apply to this target, as if it were selected.
 fn options_for(target: &TargetInfo, options: &Options) -> Options {
     let mut options = options.clone();
     let has = |name: &String, value: &String| target.options.iter().any(|o| o.name == *name && o.kind.admits(value));
@@ -227,7 +227,7 @@ fn head(answer: Answer) -> Parcel<Answer> {
     Parcel { head: answer, texts: Vec::new(), colours: Vec::new() }
 }
 
-/// A file to show as an answer.
+/// An answer with a file to show.
 fn under(parcel: Parcel<Shown>, answer: impl FnOnce(Box<Shown>) -> Answer) -> Parcel<Answer> {
     Parcel { head: answer(Box::new(parcel.head)), texts: parcel.texts, colours: parcel.colours }
 }
@@ -251,7 +251,7 @@ fn outcome(port: &Port) -> Outcome {
         let mut diagnostics: Vec<Diagnostic> = file.diagnostics.clone();
         let place = |d: &Diagnostic| (d.ported.line, d.ported.column);
         diagnostics.sort_by_key(place);
-        // Two strings in a line may be told the same.
+        // Two strings in a line may have the same message.
         diagnostics.dedup_by(|a, b| a.ported.line == b.ported.line && a.recipe == b.recipe && a.message == b.message);
         FileOutcome {
             path: file.path.clone(),
@@ -278,14 +278,15 @@ fn outcome(port: &Port) -> Outcome {
     }
 }
 
-/// In how many changes each recipe has a part: several of its edits may make one change, and several recipes.
+/// The number of changes to which each recipe contributed: a change may consist of several edits, and of several
+/// recipes.
 fn parts(diff: &FileDiff, edits: &[Edit]) -> Vec<(String, usize)> {
     let mut parts: Vec<(String, usize)> = Vec::new();
     let mut near = 0;
     for hunk in &diff.hunks {
         let mut here: Vec<&str> = Vec::new();
         for id in &hunk.edits {
-            // Hunks name edits in the order of the file, so the next one is near the last.
+            // Hunks list their edits in file order, so the next edit is close to the last one.
             let found = (near..edits.len()).chain(0..near).find(|at| edits[*at].id == *id);
             let Some(edit) = found.map(|at| &edits[at]).filter(|edit| !here.contains(&edit.recipe.as_str())) else {
                 continue;
@@ -312,13 +313,13 @@ fn overview(outline: &codemod::Overview<'_>, ported: &Ported) -> Overview {
     Overview { stops: outline.stops.iter().map(stop).collect(), done: outline.done.clone(), left: outline.left.clone() }
 }
 
-/// Rows that a table begins with, and that are added at a time: what a page can lay out without a pause.
+/// The initial number of rows, and the number added at a time: as many as a page can lay out without a pause.
 pub const FIRST_ROWS: usize = 150;
 
-/// Characters of a line of code that a row shows at most.
+/// The maximum number of characters of a line of code in a row.
 const WIDEST: usize = 120;
 
-/// The first rows of a matrix.
+/// The first rows of a table of targets.
 fn table(matrix: &Matrix, rows: usize) -> Table {
     let sum = |column: usize| {
         let of = |state| matrix.rows.iter().filter(|row| row.cells[column].state == state).count();
@@ -339,7 +340,7 @@ fn table(matrix: &Matrix, rows: usize) -> Table {
     }
 }
 
-/// The fields of a launch that can be read off the ported project.
+/// The fields of a launch that can be derived from the ported project.
 fn launch(ported: &Ported, views: &Views<'_>, target: &TargetFacts) -> Fields {
     let file = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
     let others: Vec<SourceFile> = ported.files.iter().filter(|file| !python::is_python(&file.path)).map(file).collect();
@@ -347,20 +348,20 @@ fn launch(ported: &Ported, views: &Views<'_>, target: &TargetFacts) -> Fields {
     let facts = training::run_facts_of_views(&views, &others, target);
     let options = &target.options;
     let program = facts.programs.first();
-    // Collecting into a map would bring the library's sort into the module.
+    // Collecting into a map would add the library's sort to the module.
     let mut fields = Fields::new();
     fields.insert("target".to_owned(), ported.target.clone());
     let Some(target) = ::launch::Target::named(&ported.target) else { return fields };
     for (option, value) in &ported.options {
         let carried = options.iter().find(|own| own.name == *option).and_then(|own| own.launch.as_deref());
         let field = carried.or_else(|| Some(option.as_str()).filter(|name| target.has_field(name)));
-        // A field that is left out says off, or one.
+        // A missing field means off, or one.
         if let Some(field) = field.filter(|_| !matches!(value.as_str(), "off" | "1")) {
             fields.insert(field.to_owned(), value.clone());
         }
     }
     let read = program.map(|program| program.launch_fields(&target.program_terms())).unwrap_or_default();
-    // What variables mean depends on the release.
+    // The meaning of variables depends on the release.
     if target.has_field("sdk") && program.is_some() {
         fields.insert("sdk".to_owned(), ported.sdk.clone());
     }

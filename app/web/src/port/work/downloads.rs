@@ -1,4 +1,4 @@
-//! Taking the port away: files, patch, report, clipboard, link.
+//! Exporting the port: files, patch, report, clipboard, link.
 
 use super::engine;
 use super::session::Session;
@@ -58,7 +58,7 @@ pub(in crate::port) fn zip(session: Session) {
     });
 }
 
-/// Downloads the file shown.
+/// Downloads the current file.
 pub(in crate::port) fn file(session: Session) {
     let file = session.state.with_untracked(|s| Some((s.file()?.path.clone(), s.view.as_ref()?.new.text().clone())));
     if let Some((path, text)) = file {
@@ -66,7 +66,7 @@ pub(in crate::port) fn file(session: Session) {
     }
 }
 
-/// Copies the file shown.
+/// Copies the current file.
 pub(in crate::port) fn copy(session: Session) {
     let Some(view) = session.state.with_untracked(|s| s.view.clone()) else { return };
     spawn_local(async move {
@@ -77,7 +77,7 @@ pub(in crate::port) fn copy(session: Session) {
     });
 }
 
-/// Puts everything into the address, and the address on the clipboard.
+/// Puts the whole project into the address, and copies the address to the clipboard.
 pub(in crate::port) fn share(session: Session) {
     let share = session.state.with_untracked(|state| state.share());
     spawn_local(async move {

@@ -1,4 +1,4 @@
-//! The page's end of the line to the worker.
+//! The page's side of the connection to the worker.
 
 use crate::port::protocol::{Answer, Ask, Parcel, SOURCES};
 use crate::port::work::wire;
@@ -13,9 +13,9 @@ type Then = Box<dyn FnOnce(Parcel<Answer>)>;
 
 struct Line {
     worker: Worker,
-    /// What was asked before the worker could hear; `None` once it can.
+    /// Requests made before the worker was ready; `None` once it is.
     early: Option<Vec<(JsValue, js_sys::Array)>>,
-    /// Who waits for an answer, first come first served.
+    /// Callbacks for the answers, in the order of the requests.
     waiting: VecDeque<Then>,
     _message: Closure<dyn FnMut(MessageEvent)>,
     _error: Closure<dyn FnMut(Event)>,
@@ -25,7 +25,7 @@ thread_local! {
     static LINE: RefCell<Option<Line>> = const { RefCell::new(None) };
 }
 
-/// Starts a worker; the one before, if any, is ended in the middle of whatever it does, and its answers never come.
+/// Starts a worker; a previous one is terminated, whatever it is doing, and its answers never arrive.
 pub(super) fn start(on_ready: impl Fn() + 'static, on_broken: impl Fn(String) + 'static) {
     end();
     let options = WorkerOptions::new();
@@ -41,7 +41,7 @@ pub(super) fn start(on_ready: impl Fn() + 'static, on_broken: impl Fn(String) + 
     let on_broken = broken.clone();
     let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         let answer = wire::unpack::<Answer>(event.data());
-        // An engine that is built of other sources may say what this page does not understand, or understands otherwise.
+        // An engine built from other sources may send messages that this page can't read, or misinterprets.
         let is_other = |answer: &Parcel<Answer>| matches!(&answer.head, Answer::Ready(of) if of != SOURCES);
         let Some(answer) = answer.filter(|answer| !is_other(answer)) else {
             return on_broken("The page and the engine are different versions: reload the page.".to_owned());
@@ -69,19 +69,19 @@ pub(super) fn start(on_ready: impl Fn() + 'static, on_broken: impl Fn(String) + 
     LINE.set(Some(line));
 }
 
-/// Ends the worker.
+/// Terminates the worker.
 pub(super) fn end() {
     let line = LINE.take();
     if let Some(line) = line {
         line.worker.set_onmessage(None);
         line.worker.set_onerror(None);
         line.worker.terminate();
-        // One of its closures may be what is running now.
+        // The code that is running may be one of its closures.
         browser::later(0, move || drop(line));
     }
 }
 
-/// Asks the worker; nothing happens when there is none.
+/// Sends a request to the worker; does nothing if there is none.
 pub(super) fn ask(ask: Parcel<Ask>, then: impl FnOnce(Parcel<Answer>) + 'static) {
     let (message, buffers) = wire::pack(ask);
     LINE.with_borrow_mut(|line| {
@@ -89,13 +89,13 @@ pub(super) fn ask(ask: Parcel<Ask>, then: impl FnOnce(Parcel<Answer>) + 'static)
         line.waiting.push_back(Box::new(then));
         match &mut line.early {
             Some(early) => early.push((message, buffers)),
-            // Fails for things that can't be copied only, and texts and numbers can.
+            // This fails only for values that can't be cloned, and texts and numbers can.
             None => drop(line.worker.post_message_with_transfer(&message, &buffers)),
         }
     });
 }
 
-/// A question that is all head.
+/// A request without attachments.
 pub(super) fn bare(head: Ask) -> Parcel<Ask> {
     Parcel { head, texts: Vec::new(), colours: Vec::new() }
 }

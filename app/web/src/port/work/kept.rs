@@ -1,5 +1,5 @@
-//! The open work, as the page's scripts see it: they keep it in the browser (`keep.js`), and this file turns it into bytes
-//! and back. Nothing else of the page is offered to them.
+//! The open work as the page's scripts see it: they save it in the browser (`keep.js`), and this file converts it to
+//! bytes and back. The scripts have access to nothing else of the page.
 
 use super::session::Session;
 use crate::port::state::State;
@@ -9,13 +9,14 @@ use js_sys::{Object, Reflect, Uint8Array};
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 
-/// Whether there is a script that keeps the work; it calls `begin` once it has looked.
+/// Whether there is a script that saves the work; it calls `begin` once it has looked for saved work.
 pub(in crate::port) fn is_kept() -> bool {
     Reflect::has(&browser::window(), &"portolanKeeps".into()).unwrap_or_default()
 }
 
-/// Puts `portolanWork` into the window: `bytes()`, empty when nothing is open; `beside()`, what is kept with them;
-/// `begin(bytes, beside)`, which opens what was kept, then what the address names; and `forget()`, for what was replaced.
+/// Defines `window.portolanWork`: `bytes()`, empty if nothing is open; `beside()`, data to save with them;
+/// `begin(bytes, beside)`, which opens saved work, then what the address names; and `forget()`, which discards the
+/// replaced project.
 pub(in crate::port) fn offer(session: Session) {
     let work = Object::new();
     let put = |name: &str, function: JsValue| drop(Reflect::set(&work, &name.into(), &function));

@@ -1,4 +1,4 @@
-//! Bringing files in: buttons, drops, the sample.
+//! Opening files: buttons, drops, the sample.
 
 use super::session::Session;
 use super::twin;
@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DataTransfer, File, FileList, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry};
 
-/// Where the sample lies, beside the page's module. It is one of the scripts that the tests port and run.
+/// The location of the sample relative to the page's module. It is one of the scripts that the tests port and run.
 const SAMPLE: &str = "samples/spectra_trainer.py";
 
 /// Opens the sample trainer.
@@ -31,12 +31,12 @@ pub(in crate::port) fn open_sample(session: Session) {
     });
 }
 
-/// Says that files are being read; what opens them says when that is over.
+/// Marks files as being read; the function that opens them ends this.
 fn begin(session: Session) {
     session.state.update(|state| state.reading += 1);
 }
 
-/// What was found so far.
+/// What has been found so far.
 #[derive(Default)]
 struct Found {
     files: Vec<SourceFile>,
@@ -44,7 +44,7 @@ struct Found {
     bytes: usize,
     bad: Vec<(String, Refusal)>,
     left_out: LeftOut,
-    /// Name and text of what may be the result of a twin run.
+    /// Name and text of a possible result of a twin run.
     result: Option<(String, String)>,
 }
 
@@ -60,13 +60,13 @@ impl Found {
         }
     }
 
-    /// Whether this is more than a project may have, so that nothing else need be read: all of it might not fit into memory.
+    /// Whether this exceeds a project's limits, so that reading can stop: all of it might not fit into memory.
     fn is_too_much(&self) -> bool {
         self.files.len() > project::MAX_FILES || self.bytes > project::MAX_PROJECT
     }
 }
 
-/// Opens chosen files. Those of a folder bring their path along.
+/// Opens chosen files. Files of a folder have their path.
 pub(in crate::port) fn open_list(session: Session, list: &FileList) {
     let files: Vec<File> = (0..list.length()).filter_map(|index| list.item(index)).collect();
     begin(session);
@@ -85,7 +85,7 @@ pub(in crate::port) fn open_list(session: Session, list: &FileList) {
     });
 }
 
-/// Opens dropped files and folders. The items are gone once the event is over, so they are taken at once.
+/// Opens dropped files and folders. The items become invalid after the event, so they are collected immediately.
 pub(in crate::port) fn open_dropped(session: Session, data: &DataTransfer) {
     let items = data.items();
     let entries: Vec<FileSystemEntry> = (0..items.length())
@@ -120,7 +120,7 @@ pub(in crate::port) fn open_dropped(session: Session, data: &DataTransfer) {
     });
 }
 
-/// Everything in a folder; the reader gives it in portions.
+/// All entries of a folder; the reader returns them in batches.
 async fn children(folder: FileSystemDirectoryEntry) -> Vec<FileSystemEntry> {
     let reader = folder.create_reader();
     let mut all = Vec::new();
@@ -150,7 +150,7 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
     if kind == Kind::Notebook {
         return found.bad.push((path, Refusal::Notebook));
     }
-    // Size first: what is too big is not even read.
+    // Checked first: files that are too large are not even read.
     let most = if kind == Kind::Zip { project::MAX_PROJECT } else { project::MAX_FILE };
     if file.size() > most as f64 {
         return found.bad.push((path, Refusal::TooBig { size: file.size() as usize, most }));
@@ -185,7 +185,7 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
     }
 }
 
-/// Opens what was found, or says why there is nothing to open. Then the project stays as it is.
+/// Opens what was found, or says why there is nothing to open; in that case the project stays unchanged.
 fn finish(session: Session, mut found: Found) {
     session.state.update(|state| state.reading -= 1);
     if let (Some((name, text)), true, true) = (found.result.take(), found.files.is_empty(), found.bad.is_empty()) {
@@ -212,7 +212,7 @@ fn finish(session: Session, mut found: Found) {
     session.open(found.files, bad, format!("{opened}{left_out}{trouble}"));
 }
 
-/// The text of a packed file.
+/// The text of a compressed file.
 async fn unpack(file: &Packed) -> Result<String, Refusal> {
     let damaged = |why: JsValue| Refusal::Archive(format!("{}: {}", file.path, browser::reason(&why)));
     let bytes = match file.deflated {

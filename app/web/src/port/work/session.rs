@@ -1,4 +1,4 @@
-//! A handle on the page's state, and what its controls do beyond it: everything that asks the worker.
+//! A handle on the page's state, and those actions of its controls that involve the worker.
 
 use super::engine;
 use crate::port::protocol::{Answer, Ask, Parcel, Shown};
@@ -13,62 +13,62 @@ use python::{Highlight, SourceFile};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// Milliseconds of quiet before what was typed is ported.
+/// Milliseconds without typing before a port starts.
 const PAUSE: i32 = 250;
-/// Milliseconds for which good news is shown.
+/// Milliseconds for which a success message is shown.
 const GLANCE: i32 = 10_000;
-/// On a page as wide as this, CSS pixels, source and diff both have room.
+/// On a page at least this wide, in CSS pixels, there is room for both source and diff.
 const ROOMY: f64 = 1500.0;
-/// On a page as wide as this, CSS pixels, source and port stand side by side, as the style sheet has it.
+/// On a page at least this wide, in CSS pixels, source and port are side by side, as in the style sheet.
 const ABREAST: f64 = 900.0;
-/// A port that takes longer than this is given up when a newer one is wanted.
+/// A port that has taken this many milliseconds is cancelled when a newer one is requested.
 const PATIENCE: f64 = 1500.0;
-/// Milliseconds after which a port is given up in any case.
+/// A port that has taken this many milliseconds is cancelled in any case.
 const LIMIT: i32 = 120_000;
 
-/// What is wrong with a link that can't be read.
+/// Why a link can't be read.
 const LINK: &str = "it was cut or altered, is too big, or was made by another version of this page. \
                     Ask for it again, or for the project as a zip.";
 
-/// A handle on the state and on what goes on around it.
+/// A handle on the state and on work in progress.
 #[derive(Clone, Copy)]
 pub(in crate::port) struct Session {
     /// The state.
     pub(in crate::port) state: RwSignal<State>,
-    /// Tells those who show the text itself of a key that changed nothing else.
+    /// Notifies memos of the text of a key press that changed nothing else.
     typed: Trigger,
     /// [`State::port_key`].
     port: Memo<u64>,
     flight: StoredValue<Flight, LocalStorage>,
 }
 
-/// What a memo is worked out for.
+/// When a memo is recomputed.
 #[derive(Clone, Copy)]
 enum Upon {
-    /// A change of the state.
+    /// When the state changes.
     State,
-    /// That, or a key that changed the text alone.
+    /// When the state changes, or a key press changes only the text.
     Text,
-    /// Another port, or something that was done to it.
+    /// When there is another port, or the user changes something about it.
     Port,
 }
 
 #[derive(Default)]
 struct Flight {
-    /// When the port that is under way was asked for.
+    /// When the current port was requested.
     since: Cell<Option<f64>>,
-    /// Another one is wanted after it.
+    /// Whether another one must follow it.
     again: Cell<bool>,
-    /// The timer that waits for typing to pause.
+    /// The timer that waits for a pause in typing.
     timer: Cell<i32>,
-    /// The files as the worker has ported them last.
+    /// The files that the worker ported last.
     files: RefCell<Vec<File>>,
-    /// Number of the latest view.
+    /// The number of the latest view.
     serial: Cell<u64>,
 }
 
 impl Session {
-    /// An empty state, and a worker that is being started.
+    /// An empty state, and a worker that is starting.
     pub(in crate::port) fn start() -> Session {
         let state = RwSignal::new(State::default());
         let port = Memo::new(move |_| state.with(State::port_key));
@@ -77,19 +77,19 @@ impl Session {
         session
     }
 
-    /// Changes the state and ports at once.
+    /// Changes the state and ports immediately.
     pub(in crate::port) fn change_and_port(self, change: impl FnOnce(&mut State)) {
         self.state.update(change);
         self.port_now();
     }
 
-    /// Says something to the user.
+    /// Shows a notice.
     pub(in crate::port) fn say(self, bad: bool, text: impl Into<String>) {
         let notice = Some(Notice { bad, text: text.into(), undo: None });
         self.show_notice(notice);
     }
 
-    /// Says that another project was opened, which can be undone.
+    /// Shows a notice that another project was opened, which can be undone.
     fn say_opened(self, bad: bool, text: String) {
         let undo = self.state.with_untracked(State::has_former).then_some(Undo::Project);
         self.show_notice(Some(Notice { bad, text, undo }));
@@ -98,7 +98,7 @@ impl Session {
     fn show_notice(self, notice: Option<Notice>) {
         let bad = notice.as_ref().is_some_and(|notice| notice.bad || notice.undo.is_some());
         self.state.update(|state| state.notice = notice.clone());
-        // What went well need not stay, unless it can be taken back.
+        // A success message disappears by itself, unless it offers to undo something.
         browser::later(GLANCE, move || {
             let stale = self.state.with_untracked(|state| !bad && state.notice == notice);
             if stale {
@@ -107,8 +107,8 @@ impl Session {
         });
     }
 
-    /// Something was typed, which the field shows already. Whoever shows no text hears nothing of most keys: there are many
-    /// of them, and keys come fast.
+    /// Applies an edit that the field already shows. Most key presses notify only what depends on the text: there are
+    /// many of them in quick succession.
     pub(in crate::port) fn type_in(self, splice: &Splice, whole: bool) {
         match self.state.try_update_untracked(|state| state.type_text(splice, whole)) {
             Some(true) => self.state.notify(),
@@ -117,7 +117,7 @@ impl Session {
         self.port_soon();
     }
 
-    /// Ports when typing pauses.
+    /// Ports after a pause in typing.
     fn port_soon(self) {
         self.stop_timer();
         if self.state.with_untracked(|state| !matches!(state.run, Run::Working | Run::Waiting)) {
@@ -127,7 +127,7 @@ impl Session {
         self.flight.with_value(|flight| flight.timer.set(timer));
     }
 
-    /// Ports now. What the worker is at is finished first, unless it takes long.
+    /// Ports now. The worker finishes its current task first, unless that takes long.
     pub(in crate::port) fn port_now(self) {
         self.stop_timer();
         let (empty, ready, broken) = self.state.with_untracked(|state| {
@@ -165,7 +165,8 @@ impl Session {
         });
         self.state.update(|state| state.run = Run::Working);
         engine::ask(engine::bare(Ask::Port { options, show }), move |answer| {
-            // Of a large project, reading the answer and showing it each take a while: the page hears of keys in between.
+            // For a large project, decoding the answer and showing it take a while each: key presses are handled in
+            // between.
             browser::later(0, move || {
                 if self.flight.with_value(|flight| flight.since.get()) == since {
                     self.landed(project, answer);
@@ -175,12 +176,12 @@ impl Session {
         browser::later(LIMIT, move || {
             if self.flight.with_value(|flight| flight.since.get()) == since {
                 self.restart(Run::Stopped);
-                self.say(true, "The port was stopped after 2 minutes. Open less of the project, or use the command.");
+                self.say(true, "The port was stopped after 2 minutes. Open fewer files, or use the command.");
             }
         });
     }
 
-    /// A port has come back.
+    /// Handles the answer to a port.
     fn landed(self, project: u64, answer: Parcel<Answer>) {
         let again = self.flight.with_value(|flight| {
             flight.since.set(None);
@@ -194,8 +195,8 @@ impl Session {
                 return false;
             }
             state.set_outcome(Some(Arc::new(*outcome)));
-            // Beside a diff of two columns there is no room for the source as well. What a single file is called stands above
-            // its source, and is asked for first.
+            // Next to a diff of two columns there is no room for the source. The name of a single file is above its
+            // source, and the user is asked for it first.
             let width = browser::page_width();
             let readable = state.files.len() > 1 || (width >= ABREAST && state.is_named() && state.totals().0 > 0);
             if state.unread && readable && width < ROOMY {
@@ -219,24 +220,24 @@ impl Session {
         self.at_rest();
     }
 
-    /// Shows another part of the result.
+    /// Switches to another panel.
     pub(in crate::port) fn show(self, panel: Panel) {
         if panel == Panel::Matrix {
-            // So that the way back from one of its cells leads here.
+            // So that Back leads here from one of its cells.
             let _ = browser::set_address(fragment::MATRIX);
         }
         self.state.update(|state| state.panel = panel);
         self.at_rest();
     }
 
-    /// Shows the options, or puts them away.
+    /// Shows or hides the options.
     pub(in crate::port) fn flip_options(self) {
         self.state.update(|state| state.trials.wanted ^= true);
         self.at_rest();
     }
 
-    /// What the worker does while nothing else is wanted: one more column of the matrix or one more option tried, as long as
-    /// these are in sight; one more attempt to get a training step ported that is not.
+    /// What the worker does when it is idle: one more column of the table of targets or one more option, as long as
+    /// these are visible; or one more attempt to get the training step ported.
     fn at_rest(self) {
         if self.flight.with_value(|flight| flight.since.get().is_some()) {
             return;
@@ -268,7 +269,7 @@ impl Session {
         });
     }
 
-    /// Shows more rows of the matrix.
+    /// Shows more rows of the table of targets.
     pub(in crate::port) fn more_rows(self, rows: usize) {
         engine::ask(engine::bare(Ask::Rows(rows)), move |answer| self.take_matrix(answer));
     }
@@ -311,7 +312,7 @@ impl Session {
         });
     }
 
-    /// Hands the worker the files it lacks.
+    /// Sends the worker the files it lacks.
     fn deliver(self) {
         let delivery = self.state.try_update_untracked(State::take_unsent);
         self.state.with_untracked(|state| {
@@ -333,7 +334,7 @@ impl Session {
         });
     }
 
-    /// Stops the port under way.
+    /// Stops the current port.
     pub(in crate::port) fn stop(self) {
         self.restart(Run::Stopped);
     }
@@ -344,7 +345,7 @@ impl Session {
         self.start_engine();
     }
 
-    /// Starts the worker, after it broke too.
+    /// Starts the worker, also after a failure.
     pub(in crate::port) fn start_engine(self) {
         self.flight.with_value(|flight| {
             flight.since.set(None);
@@ -359,7 +360,7 @@ impl Session {
             if self.state.with_untracked(|state| state.catalogue.targets.is_empty()) {
                 engine::ask(engine::bare(Ask::Catalogue), move |answer| {
                     if let Answer::Catalogue(catalogue) = answer.head {
-                        // It was read in this task, and filling the lists takes a phone as long.
+                        // It was decoded in this task, and filling the lists takes a phone as long.
                         browser::later(0, move || {
                             self.state.update(|state| state.learn(catalogue));
                             self.port_now();
@@ -385,7 +386,7 @@ impl Session {
         self.flight.with_value(|flight| browser::window().clear_timeout_with_handle(flight.timer.take()));
     }
 
-    /// Opens what the address asks for.
+    /// Opens what the address names.
     pub(in crate::port) fn read_fragment(self) {
         let hash = browser::window().location().hash().unwrap_or_default();
         match fragment::parse(&hash) {
@@ -413,8 +414,8 @@ impl Session {
         let packed = browser::fetch_text(&format!("examples/{}.bin", id.guide)).await;
         self.state.update(|state| state.reading -= 1);
         match packed.map(|packed| Example::unpack(&packed, &id.section, id.number)) {
-            Ok(Some(example)) => self.open_given("The guide’s example is open.", |state| state.open_example(example)),
-            Ok(None) => self.say(true, "The guides have no such example."),
+            Ok(Some(example)) => self.open_given("Opened the guide’s example.", |state| state.open_example(example)),
+            Ok(None) => self.say(true, "The guides do not contain this example."),
             Err(why) => self.say(true, format!("The example could not be loaded: {}", browser::reason(&why))),
         }
     }
@@ -433,17 +434,17 @@ impl Session {
             Ok(share)
         });
         match checked {
-            Ok(share) => self.open_given("The link’s project is open.", |state| state.open_share(share)),
+            Ok(share) => self.open_given("Opened the shared project.", |state| state.open_share(share)),
             Err(why) => self.say(true, format!("The shared link can't be opened: {why}")),
         }
     }
 
-    /// Looks at the state without being told when it changes.
+    /// Reads the state without subscribing to changes.
     pub(super) fn with_work<T>(self, look: impl FnOnce(&State) -> T) -> T {
         self.state.with_untracked(look)
     }
 
-    /// Opens what is not the user's own, and says so where something was replaced.
+    /// Opens something that is not the user's own, with a notice if it replaces something.
     pub(in crate::port) fn open_given(self, said: &str, open: impl FnOnce(&mut State) -> bool) {
         let other = self.state.try_update(open) == Some(true);
         self.port_now();
@@ -452,19 +453,20 @@ impl Session {
         }
     }
 
-    /// Opens a project; the one before can be brought back.
+    /// Opens a project; the previous one can be restored.
     pub(super) fn open(self, files: Vec<SourceFile>, bad: bool, said: String) {
         self.state.update(|state| {
             state.open(files);
             (state.unread, state.run) = (true, Run::Waiting);
         });
         self.say_opened(bad, said);
-        // Showing a large project and handing it to the worker each take a while.
+        // Showing a large project and sending it to the worker take a while each.
         browser::later(0, move || self.port_now());
     }
 
-    /// An address that names what was opened is not true any more once that is changed: a page that is loaded anew would
-    /// open the old instead of what was kept. Nor is one that names the matrix, once something else is shown.
+    /// Clears an address that names the opened project once that is changed: otherwise reloading the page would open
+    /// the original instead of the saved work. The same applies to an address that names the table of targets once
+    /// something else is shown.
     pub(in crate::port) fn follow_edits(self) {
         Effect::new(move |before: Option<(u64, bool)>| {
             self.typed.track();
@@ -479,7 +481,7 @@ impl Session {
         });
     }
 
-    /// A part of the state; what shows it is told when it changes.
+    /// A part of the state; what displays it is notified when it changes.
     pub(in crate::port) fn memo<T>(self, of: impl Fn(&State) -> T + Send + Sync + 'static) -> Memo<T>
     where
         T: PartialEq + Send + Sync + 'static,
@@ -487,7 +489,7 @@ impl Session {
         self.memo_upon(Upon::State, Box::new(of))
     }
 
-    /// A part of the state that changes with every key.
+    /// A part of the state that changes with every key press.
     pub(in crate::port) fn memo_of_text<T>(self, of: impl Fn(&State) -> T + Send + Sync + 'static) -> Memo<T>
     where
         T: PartialEq + Send + Sync + 'static,
@@ -495,8 +497,8 @@ impl Session {
         self.memo_upon(Upon::Text, Box::new(of))
     }
 
-    /// A part of the state that follows from the last port and what was done to it. In a large project it is worth not to
-    /// be worked out for anything else.
+    /// A part of the state that depends only on the last port and on the user's changes to it. In a large project, it
+    /// is important not to recompute it for anything else.
     pub(in crate::port) fn memo_of_port<T>(self, of: impl Fn(&State) -> T + Send + Sync + 'static) -> Memo<T>
     where
         T: PartialEq + Send + Sync + 'static,
@@ -504,7 +506,7 @@ impl Session {
         self.memo_upon(Upon::Port, Box::new(of))
     }
 
-    /// Boxed, so that Leptos's code for a memo is in the module once for each type of value, not for each closure.
+    /// Boxed, so that the module contains Leptos's code for a memo once for each type of value, not for each closure.
     fn memo_upon<T>(self, upon: Upon, of: Box<dyn Fn(&State) -> T + Send + Sync>) -> Memo<T>
     where
         T: PartialEq + Send + Sync + 'static,
@@ -513,7 +515,7 @@ impl Session {
             match upon {
                 Upon::State => {}
                 Upon::Text => self.typed.track(),
-                // Read, for one that is only tracked is never worked out.
+                // Read, because a memo that is only tracked is never computed.
                 Upon::Port => {
                     self.port.with(|_| ());
                     return self.state.with_untracked(&of);
@@ -531,7 +533,7 @@ impl Session {
         });
     }
 
-    /// Goes to a line of the port, from 1; where the file has none, to the source.
+    /// Goes to a line of the port, counted from 1; if the file has none, to the source.
     pub(in crate::port) fn go(self, file: usize, line: usize, column: usize) {
         self.select(file);
         if self.state.with_untracked(|state| matches!(state.phase(), Phase::Failed { .. })) {
@@ -543,7 +545,7 @@ impl Session {
         });
     }
 
-    /// Goes to a line and column of the source, from 1.
+    /// Goes to a line and column of the source, counted from 1.
     pub(in crate::port) fn go_to_source(self, line: usize, column: usize) {
         self.state.update(|state| {
             state.source_hidden = false;
@@ -551,7 +553,7 @@ impl Session {
         });
     }
 
-    /// Turns edits off, or on again, and stays at them.
+    /// Rejects edits, or accepts them again, and stays at them.
     pub(in crate::port) fn refuse(self, edits: &[String], refuse: bool) {
         self.change_and_port(|state| {
             if refuse {
@@ -563,7 +565,7 @@ impl Session {
         });
     }
 
-    /// Undoes the last accept or reject, or does it again.
+    /// Undoes or redoes the last rejection or acceptance.
     pub(in crate::port) fn undo(self, forward: bool) {
         let done = self.state.try_update(|state| if forward { state.redo() } else { state.undo() });
         if done == Some(true) {
@@ -571,7 +573,7 @@ impl Session {
         }
     }
 
-    /// Goes to the next change, or the one before.
+    /// Goes to the next change, or to the previous one.
     pub(in crate::port) fn step(self, forward: bool) {
         let beyond = self.state.try_update(|state| {
             state.panel = Panel::Changes;
@@ -602,7 +604,7 @@ impl Session {
     }
 }
 
-/// The source is put away: whoever was in it goes on at the port.
+/// When the source is hidden, moves the focus from it to the port.
 fn leave_source() {
     let is_there = browser::document().active_element().is_some_and(|element| element.id() == "source");
     if let Some(head) = browser::element("result-head").filter(|_| is_there) {

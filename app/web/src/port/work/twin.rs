@@ -1,4 +1,4 @@
-//! A twin run, there and back: the archive to take away, and the result that is brought.
+//! Twin runs: the archive to download, and the result to open.
 
 use super::engine;
 use super::session::Session;
@@ -10,7 +10,7 @@ use crate::shared::browser;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
-/// The kit, as it lies beside the page's module.
+/// The location of the kit relative to the page's module.
 const KIT: &str = "portolan-rehearsal.zip";
 
 /// Downloads kit, port and original as one archive.
@@ -42,7 +42,7 @@ pub(in crate::port) fn twin_archive(session: Session) {
     });
 }
 
-/// Takes a file that may be the result of a twin run; what is none is refused, and what was there stays.
+/// Opens a file that may be the result of a twin run; if it is not one, it is rejected and the previous result stays.
 pub(super) fn take(session: Session, name: String, text: String) {
     if session.state.with_untracked(|state| state.outcome.is_none()) {
         return session.say(true, format!("{name} may be the result of a twin run. Open its project first."));
@@ -63,7 +63,7 @@ pub(super) fn take(session: Session, name: String, text: String) {
     });
 }
 
-/// What keeps the work looks again: the result came after the last thing that the reader did.
+/// Notifies the script that saves the work: the result arrived after the user's last action.
 fn keep() {
     if let Ok(event) = web_sys::Event::new("change") {
         let _ = browser::window().dispatch_event(&event);

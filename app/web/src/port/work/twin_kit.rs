@@ -1,4 +1,4 @@
-//! What somebody takes away for a twin run: the kit, the original, the port and its report, as one archive.
+//! The download for a twin run: the kit, the original, the port and its report, as one archive.
 
 use rawzip::{CompressionMethod, ZipArchive};
 
@@ -12,7 +12,7 @@ pub struct TwinFiles {
 }
 
 impl TwinFiles {
-    /// Of paths, and texts that are the report, then original and port of each.
+    /// From paths, and texts that are the report, followed by the original and the port of each file.
     pub fn new(paths: Vec<String>, texts: Vec<String>) -> TwinFiles {
         let mut texts = texts.into_iter();
         let mut next = || texts.next().unwrap_or_default();
@@ -20,7 +20,7 @@ impl TwinFiles {
     }
 }
 
-/// The texts of the rehearsal kit's archive, by path. It is stored as it is, so nothing is inflated.
+/// The texts of the rehearsal kit's archive, by path. It is not compressed, so nothing is inflated.
 pub fn kit(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
     let fault = |error: rawzip::Error| format!("the rehearsal kit can't be read: {error}");
     let archive = ZipArchive::from_slice(bytes).map_err(fault)?;
@@ -43,7 +43,8 @@ pub fn kit(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
     Ok(files)
 }
 
-/// Everything in the archive, by path: `command` is what is typed beside it, `report` the name of the port's report.
+/// All files of the archive, by path: `command` is the command to run next to it, `report` the name of the port's
+/// report.
 pub fn files(kit: Vec<(String, String)>, port: TwinFiles, command: &str, report: &str) -> Vec<(String, String)> {
     let mut files = vec![("README.md".to_owned(), readme(command)), (report.to_owned(), port.report)];
     for (path, original, ported) in port.texts {
@@ -60,16 +61,16 @@ fn readme(command: &str) -> String {
          Runs the program in `original` and its port in `port` on this machine's CPU, from the same weights with the same data, and\n\
          compares losses, gradients and weights step by step. In this folder:\n\n\
          ```sh\n{command}\n```\n\n\
-         It takes Python 3.8 or newer with PyTorch 2.0 or newer (`python3 -m pip install torch`), for a program of Keras\n\
-         TensorFlow 2.16 or newer (`python3 -m pip install tensorflow`), and what else the program imports;\n\
-         the vendor's modules have stand-ins in `rehearsal`.\n\n\
-         - The program's own arguments go to the end of the command.\n\
-         - Data that it reads by a relative path goes into this folder: both runs find it there. `--fake-data` makes up the data\n\
-         \x20 sets of torchvision and Keras, `--fake-images FOLDER` a folder of images.\n\
-         - The result is printed, and written to `twin.html`, a page with the two curves of the loss, and to `twin.json`. Drop\n\
-         \x20 `twin.json` on the page that ported the program to see it beside the changes.\n\n\
-         A twin run says nothing of speed, of memory, or of whether the vendor's compiler takes the program. `rehearsal/README.md` has\n\
-         the rest.\n"
+         It requires Python 3.8 or newer with PyTorch 2.0 or newer (`python3 -m pip install torch`), or for a Keras program\n\
+         TensorFlow 2.16 or newer (`python3 -m pip install tensorflow`), and everything else that the program imports;\n\
+         the vendor's modules are replaced by stand-ins in `rehearsal`.\n\n\
+         - Add the program's own arguments at the end of the command.\n\
+         - Copy data that the program reads by a relative path into this folder: both runs use it. `--fake-data` generates the\n\
+         \x20 data sets of torchvision and Keras, `--fake-images FOLDER` a folder of images.\n\
+         - The result is printed, and written to `twin.html`, a page with both loss curves, and to `twin.json`. Drop\n\
+         \x20 `twin.json` on the page that ported the program to see it next to the changes.\n\n\
+         A twin run does not test speed, memory, or whether the vendor's compiler accepts the program. For more information,\n\
+         see `rehearsal/README.md`.\n"
     )
 }
 

@@ -1,4 +1,4 @@
-//! Parcels on the wire: `[head as bytes, texts, colours]`. Numbers are handed over, not copied.
+//! The format of messages: `[head as bytes, texts, colours]`. Numbers are transferred, not copied.
 
 use crate::port::protocol::Parcel;
 use js_sys::{Array, JsString, Uint8Array, Uint32Array};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
-/// A parcel as a message, and what of it changes hands.
+/// A parcel as a message, and its buffers to transfer.
 pub(crate) fn pack<T: Serialize>(parcel: Parcel<T>) -> (JsValue, Array) {
     let head = postcard::to_allocvec(&parcel.head).unwrap_or_default();
     let texts: Array = parcel.texts.iter().map(|text| JsValue::from_str(text)).collect();
@@ -16,7 +16,7 @@ pub(crate) fn pack<T: Serialize>(parcel: Parcel<T>) -> (JsValue, Array) {
     (Array::of3(&Uint8Array::from(head.as_slice()), &texts, &colours).into(), buffers)
 }
 
-/// A message as a parcel; `None` when it is none.
+/// A message as a parcel; `None` if it is not one.
 pub(crate) fn unpack<T: DeserializeOwned>(message: JsValue) -> Option<Parcel<T>> {
     let parts: Array = message.dyn_into().ok()?;
     let head = postcard::from_bytes(&parts.get(0).dyn_into::<Uint8Array>().ok()?.to_vec()).ok()?;

@@ -1,4 +1,4 @@
-//! The worker's loop: a question in, an answer out.
+//! The worker's message loop.
 
 use crate::port::protocol::{Answer, Parcel, SOURCES};
 use crate::port::work::desk::Desk;
@@ -6,7 +6,7 @@ use crate::port::work::wire;
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-/// Answers questions until the page ends the worker.
+/// Answers requests until the page terminates the worker.
 pub fn serve() {
     let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
     let mut desk = Desk::default();
@@ -14,7 +14,7 @@ pub fn serve() {
         let scope = scope.clone();
         move |answer: Parcel<Answer>| {
             let (message, buffers) = wire::pack(answer);
-            // Refused only when the page is gone.
+            // This fails only if the page is gone.
             let _ = scope.post_message_with_transfer(&message, &buffers);
         }
     };

@@ -1,13 +1,13 @@
-//! The one place where a string becomes markup: lines of code in their colours.
+//! The only place where a string becomes markup: lines of code in their colours.
 
 use leptos::prelude::*;
 use python::html_line;
 
-/// Markup that is known to be no more than text in coloured spans. Only [`coloured`] makes it, out of what the engine's
-/// highlighter has escaped.
+/// Markup that is known to be only text in coloured spans. Only [`coloured`] creates it, with the output that the
+/// engine's highlighter has escaped.
 pub(crate) struct Coloured(String);
 
-/// A line of code in its colours; `words` are marked, and before the bytes of `breaks` it may go on in another row.
+/// A line of code in its colours; `words` are marked, and it may wrap before the bytes in `breaks`.
 pub(crate) fn coloured(line: &str, colours: &[u32], words: &[(u32, u32)], breaks: &[usize]) -> Coloured {
     Coloured(html_line(line, colours, words, breaks))
 }

@@ -1,24 +1,24 @@
-//! Parts of a page that change. Leptos compiles its code for such a part once for each type of closure; these all have one
-//! type, which makes a page's module smaller.
+//! Dynamic parts of a page. Leptos compiles its code for such a part once for each type of closure; these all have the
+//! same type, which makes a page's module smaller.
 
 use leptos::prelude::*;
 use leptos::tachys::reactive_graph::SharedReactiveFunction;
 use std::sync::{Arc, Mutex};
 
-/// A part that is made anew when something that it reads changes.
+/// A part that is recreated when something it reads changes.
 pub(crate) fn live<V: IntoView + 'static>(
     mut part: impl FnMut() -> V + Send + 'static,
 ) -> SharedReactiveFunction<AnyView> {
     Arc::new(Mutex::new(move || part().into_any()))
 }
 
-/// A part that is there while something holds. It is not made anew while that stays true.
+/// A part that exists while a condition is true. It is not recreated as long as the condition stays true.
 #[component]
 pub(crate) fn When(holds: Memo<bool>, children: ChildrenFn) -> impl IntoView {
     live(move || holds.get().then(|| children()))
 }
 
-/// A list, in which what belongs to an item stays as it is while the item's key does.
+/// A list in which an item's part stays the same as long as the item's key does.
 pub(crate) fn each<T: Send + 'static, V: IntoView + 'static>(
     items: impl Fn() -> Vec<T> + Send + Sync + 'static,
     key: impl Fn(&T) -> u64 + Send + Sync + 'static,

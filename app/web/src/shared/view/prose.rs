@@ -1,7 +1,7 @@
 use crate::shared::text::{Piece, pieces};
 use leptos::prelude::*;
 
-/// A text in which code and addresses are marked as such.
+/// A text in which code and addresses are marked up.
 #[component]
 pub(crate) fn Prose(#[prop(into)] text: String) -> impl IntoView {
     let piece = |piece| match piece {

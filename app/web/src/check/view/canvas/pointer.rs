@@ -1,4 +1,4 @@
-//! What mouse and fingers do to the planes.
+//! How mouse and touch move the planes.
 
 use crate::check::work::{Session, screen};
 use crate::shared::browser::{document, window};
@@ -6,7 +6,7 @@ use leptos::ev::{PointerEvent, WheelEvent};
 use leptos::prelude::*;
 use web_sys::HtmlCanvasElement;
 
-/// A finger, or the mouse with its button down: number, x, y.
+/// A finger, or the mouse with a button pressed: number, x, y.
 pub(super) type Finger = (i32, f64, f64);
 
 /// A point of the window in pixels of the canvas.
@@ -17,7 +17,7 @@ pub(super) fn place(canvas: &HtmlCanvasElement, x: i32, y: i32) -> (f64, f64) {
     ((f64::from(x) - frame.left() - border.0) * sharp, (f64::from(y) - frame.top() - border.1) * sharp)
 }
 
-/// One finger moves the planes, two zoom them; the mouse without its button reads them out.
+/// One finger moves the planes, two zoom; the mouse without a button inspects pixels.
 pub(super) fn moved(
     session: Session,
     plane: usize,
@@ -45,7 +45,7 @@ pub(super) fn moved(
 
 pub(super) fn wheel(session: Session, canvas: &HtmlCanvasElement, event: &WheelEvent) {
     let focused = document().active_element().is_some_and(|element| element.is_same_node(Some(canvas)));
-    // Otherwise the wheel scrolls the page, as everywhere.
+    // Otherwise the wheel scrolls the page, as usual.
     if !(event.ctrl_key() || event.meta_key() || focused) {
         return;
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::check::state::report::{Stages as Told, distances, json, stages, verdict};
 use uresnet::{Config, Report};
 
-/// Somebody who only waits.
+/// A client that only waits.
 struct Nobody;
 
 impl Watch for Nobody {
@@ -17,7 +17,7 @@ impl Watch for Nobody {
     }
 }
 
-/// The network computed by what is linked here.
+/// Runs the network with the code that is linked here.
 struct Here;
 
 impl Runner for Here {
@@ -69,7 +69,7 @@ fn small() -> Run {
     Run { config: golden(), weights: From::Seeded(1), input: Input::Synthetic(2), size: (32, 64), downsample: 1 }
 }
 
-/// The network of a case made with PyTorch; its configuration lies beside it.
+/// The network of a case created with PyTorch; its configuration is next to it.
 fn golden_run() -> Run {
     let text = String::from_utf8(fixture("base_concat_maxpool_interp.json")).unwrap();
     let whole: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -4,7 +4,7 @@ use crate::launch::work::Session;
 use launch::form::{FieldKind, FormField};
 use leptos::prelude::*;
 
-/// Which control a field has.
+/// The kind of a field's control.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Choice,
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// The control, with what it says to those who cannot see it.
+/// The control, with its description for screen readers.
 #[component]
 pub(super) fn Control(
     kind: Kind,
@@ -47,7 +47,7 @@ pub(super) fn Control(
     #[prop(into)] about: Signal<String>,
 ) -> impl IntoView {
     let session: Session = expect_context();
-    // A whole file is read in its field; variables and directives are a few lines.
+    // A whole file needs a tall field; variables and directives are a few lines.
     let rows = if name == "site-file" { "9" } else { "3" };
     let value = Memo::new(move |_| session.state.with(|state| field.with(|field| state.value(field))));
     let invalid = move || if problem.with(String::is_empty) { "false" } else { "true" };
@@ -121,7 +121,8 @@ pub(super) fn Control(
     }
 }
 
-/// The entries of a list. A value that it lacks came with a link: it is shown, and the problem beside it says more.
+/// The entries of a list. A value that is not in the list is from a link: it is shown, and a message next to it
+/// explains it.
 #[component]
 fn Options(field: Memo<FormField>, value: Memo<String>) -> impl IntoView {
     let options = move || {

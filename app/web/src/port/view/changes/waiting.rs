@@ -1,10 +1,10 @@
-//! What stands in the place of changes that are not there yet, or not any more.
+//! Shown in place of changes that are not available yet, or no longer.
 
 use crate::port::state::Phase;
 use crate::port::work::{Session, open_sample};
 use leptos::prelude::*;
 
-/// Nothing to show yet, or not any more.
+/// Shown while there is nothing to show.
 pub(super) fn waiting(session: Session, phase: Phase) -> AnyView {
     let port = move |_| session.port_now();
     match phase {

@@ -1,4 +1,4 @@
-//! The field that finds a text in the diff. The browser's own search sees the rows in sight alone.
+//! The field that finds text in the diff. The browser's own search only sees the visible rows.
 
 use crate::port::work::Session;
 use crate::shared::browser;
@@ -9,7 +9,7 @@ use leptos::task::{spawn_local, tick};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
-/// The field, where it is wanted, with buttons and what was found.
+/// The search bar, if it is open: the field, its buttons and the current match.
 #[component]
 pub(super) fn Find() -> impl IntoView {
     let session: Session = expect_context();
@@ -32,11 +32,11 @@ pub(super) fn Find() -> impl IntoView {
     }
 }
 
-/// Shows the field and puts the focus there, before the next key comes.
+/// Shows the field and focuses it before the next key press.
 pub(super) fn show(session: Session) {
     session.state.update(|state| state.open_find(true));
     spawn_local(async {
-        // The field is there after the effects that wait now.
+        // The field exists once the pending effects have run.
         tick().await;
         if let Some(field) = browser::element("find") {
             let _ = field.focus();
@@ -87,7 +87,7 @@ fn Bar() -> impl IntoView {
     }
 }
 
-/// Whether the keys go to a field: the browser searches the source, and a second Ctrl+F is the browser's.
+/// Whether a field has the focus: the browser searches the source, and handles a second Ctrl+F.
 fn in_a_field(event: &KeyboardEvent) -> bool {
     let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
     target.is_some_and(|target| target.matches("input, textarea").unwrap_or(false))

@@ -1,4 +1,4 @@
-//! What is said above a hunk, in the place of a rejected one, and at a line.
+//! The rows above a hunk, in place of a rejected hunk, and for a message.
 
 use crate::port::state::paper::{Ghost, HunkInfo, HunkRecipe, Note, TOGETHER};
 use crate::port::view::links::{GuideLink, guide_address};
@@ -7,7 +7,7 @@ use crate::shared::text::sentence;
 use crate::shared::view::Prose;
 use leptos::prelude::*;
 
-/// What a hunk is about, and the button that refuses it.
+/// The recipes of a hunk, and the button that rejects it.
 pub(super) fn head(hunk: HunkInfo, stale: bool) -> AnyView {
     let titles: Vec<&str> = hunk.recipes.iter().map(|recipe| recipe.title.as_str()).collect();
     let about = titles.join(", ");
@@ -24,7 +24,7 @@ pub(super) fn head(hunk: HunkInfo, stale: bool) -> AnyView {
     .into_any()
 }
 
-/// One of the recipes that made a hunk.
+/// One of the recipes that contributed to a hunk.
 #[component]
 fn Recipe(recipe: HunkRecipe) -> impl IntoView {
     let HunkRecipe { id, title, reason, sdks, citations, is_unsafe, again } = recipe;
@@ -34,7 +34,7 @@ fn Recipe(recipe: HunkRecipe) -> impl IntoView {
         true => title.into_any(),
         false => view! { <a href=guide_address(&id) target="_blank">{title}</a> }.into_any(),
     };
-    // What it holds for, word by word, is in the list of recipes and in the guide.
+    // The full wording of its scope is in the list of recipes and in the guide.
     let grounds = (!sdks.is_empty()).then(|| {
         let sources = match citations.is_empty() {
             true => view! { <a href=guide_address(&id) target="_blank">"the guide"</a> }.into_any(),
@@ -63,7 +63,7 @@ fn sources(citations: Vec<(String, String)>) -> AnyView {
     citations.into_iter().enumerate().map(link).collect_view().into_any()
 }
 
-/// A refused change, and the button that takes it back.
+/// A rejected change, and the button that accepts it again.
 pub(super) fn refused(Ghost { title, edits, .. }: Ghost) -> AnyView {
     view! {
         <div class="head">
@@ -94,7 +94,7 @@ fn Decide(edits: Vec<String>, about: String, refuse: bool) -> impl IntoView {
     }
 }
 
-/// A message at its line; it leads to the source, where it can be edited.
+/// A message at its line, with a link to the source, where the line can be edited.
 pub(super) fn remark(note: Note) -> AnyView {
     let session: Session = expect_context();
     let Note { needs, kind, message, recipe, source: (line, column), .. } = note;

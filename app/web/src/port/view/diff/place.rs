@@ -1,4 +1,4 @@
-//! Which place of the table is in sight: it stays when the diff changes, and moves where the state wants to go.
+//! The visible part of the table: it stays in place when the diff changes, and moves to where the state requests.
 
 use super::sheet::{Frame, Sheet};
 use crate::port::state::find::Line;
@@ -12,15 +12,15 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlDivElement, HtmlElement};
 
-/// File, line of the original at the top, and pixels of it that are scrolled away.
+/// The file, the line of the original at the top, and the pixels of it that are scrolled out of view.
 type Anchor = (usize, u32, f64);
 
-/// Keeps the line at the top where it is when the diff changes, and goes where the state wants to go.
+/// Keeps the line at the top in place when the diff changes, and scrolls to the location that the state requests.
 pub(super) fn follow(session: Session, sheet: Memo<Sheet>, frame: RwSignal<Frame>, scroller: NodeRef<Div>) {
     let anchor = StoredValue::new(None::<Anchor>);
     let jump = session.memo(|state| state.jump.clone());
-    // One effect does both, in this order: going to a folded line changes the diff, and of two effects the one that keeps
-    // the line at the top could be the later one and scroll back.
+    // One effect does both, in this order: going to a folded line changes the diff, and if there were two effects, the
+    // one that keeps the line in place could run last and scroll back.
     Effect::new(move |shown: Option<Option<(Sheet, HtmlDivElement)>>| {
         let (jump, sheet, scroller) = (jump.get(), sheet.get(), scroller.get()?);
         let now = Some((sheet, scroller));
@@ -56,7 +56,7 @@ fn keep_place(anchor: Option<Anchor>, sheet: &Sheet, frame: RwSignal<Frame>, scr
     }
 }
 
-/// Scrolls, and shows the rows that are there in the same moment. Nothing can be scrolled to before it has its height.
+/// Scrolls, and shows the rows there immediately. The sheet gets its height first: scrolling is limited by it.
 fn scroll_to(scroller: &Element, sheet: &Sheet, frame: RwSignal<Frame>, top: f64) {
     if let Some(inner) = browser::element("diff-sheet") {
         let _ = inner.style().set_property("height", &format!("{}px", sheet.paper.layout.height()));
@@ -65,7 +65,7 @@ fn scroll_to(scroller: &Element, sheet: &Sheet, frame: RwSignal<Frame>, top: f64
     frame.update(|frame| frame.0 = f64::from(scroller.scroll_top()));
 }
 
-/// Goes to a place; one that is folded is unfolded first, which changes the diff and so leads here again.
+/// Goes to a location; a folded one is unfolded first, which changes the diff and leads here again.
 fn go(session: Session, jump: Jump, sheet: &Sheet, frame: RwSignal<Frame>, scroller: &Element) {
     if matches!(jump, Jump::Source(..)) || sheet.paper.layout.rows.is_empty() {
         return;
@@ -108,11 +108,11 @@ fn go(session: Session, jump: Jump, sheet: &Sheet, frame: RwSignal<Frame>, scrol
     browser::later(0, move || show_row(&key, focus));
 }
 
-/// Marks a row for a moment, and focuses its first control.
+/// Highlights a row for a moment, and focuses its first control.
 fn show_row(key: &str, focus: bool) {
     let row = browser::document().query_selector(&format!("tr[data-key=\"{key}\"]")).ok().flatten();
     let Some(row) = row else { return };
-    // Of two jumps in a moment, the first one's goal is none any more.
+    // If two jumps follow in quick succession, the first row is no longer highlighted.
     if let Some(before) = browser::document().query_selector("tr.here").ok().flatten() {
         let _ = before.class_list().remove_1("here");
     }

@@ -10,7 +10,7 @@ use crate::shared::browser;
 use crate::shared::view::{Code, coloured};
 use leptos::prelude::*;
 
-/// A row by its index, made once; its place in the table may change while it shows the same.
+/// A row by its index, created once; its position in the table may change while its contents stay the same.
 #[component]
 pub(super) fn Row(sheet: Sheet, rows: Memo<Vec<InSight>>, key: String, index: usize) -> impl IntoView {
     let paper = sheet.paper;
@@ -108,7 +108,7 @@ fn change(paper: &Paper, old: Option<u32>, new: Option<u32>, hunk: usize) -> Any
     .into_any()
 }
 
-/// Unchanged lines that are folded away. Whoever unfolds them by the keyboard stays in the table.
+/// Folded unchanged lines. A keyboard user who unfolds them stays in the table.
 fn fold(old: u32, count: u32) -> AnyView {
     let session: Session = expect_context();
     let unfold = move |_| {

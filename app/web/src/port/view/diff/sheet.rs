@@ -1,4 +1,4 @@
-//! What the table shows: its rows laid out for the width there is, and those in sight.
+//! The contents of the table: its rows laid out for the available width, and the visible ones.
 
 use crate::port::state::State;
 use crate::port::state::paper::Paper;
@@ -9,12 +9,12 @@ use leptos::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Pixels rendered above and below what is in sight.
+/// Pixels rendered above and below the visible part.
 const SPARE: f64 = 160.0;
 /// Pages narrower than this show one column.
 const NARROW: f64 = 900.0;
 
-/// A paper, equal as long as what it follows from is.
+/// A paper that is compared by a hash of its inputs.
 #[derive(Clone)]
 pub(super) struct Sheet {
     key: u64,
@@ -27,10 +27,10 @@ impl PartialEq for Sheet {
     }
 }
 
-/// A row in sight: a name that stays the same as long as it shows the same, and its index.
+/// A visible row: a key that stays the same as long as its contents do, and its index.
 pub(super) type InSight = (String, usize);
 
-/// The rows of what the state shows, made anew when they would be others.
+/// The rows for the current state, recomputed when they would change.
 pub(super) fn sheet(session: Session, frame: RwSignal<Frame>, page_width: RwSignal<f64>) -> Memo<Sheet> {
     let shape = shape(session, frame, page_width);
     let key = Memo::new(move |_| session.state.with(|state| key_of(state, shape.get())));
@@ -40,10 +40,10 @@ pub(super) fn sheet(session: Session, frame: RwSignal<Frame>, page_width: RwSign
     })
 }
 
-/// What is seen of the table: pixels above, height and width of the frame.
+/// The visible part of the table: its scroll position, height and width in pixels.
 pub(super) type Frame = (f64, f64, f64);
 
-/// The measures of the table. The numbers are the style sheet's.
+/// The table's dimensions. The numbers are from the style sheet.
 fn shape(session: Session, frame: RwSignal<Frame>, page_width: RwSignal<f64>) -> Memo<Shape> {
     let letter = letter_width();
     let digits = session.memo(|state| state.in_sight().map_or(3, |(_, view, _)| Paper::digits(view)));
@@ -58,7 +58,7 @@ fn shape(session: Session, frame: RwSignal<Frame>, page_width: RwSignal<f64>) ->
     })
 }
 
-/// Equal as long as the paper would be.
+/// Equal for states that give the same paper.
 fn key_of(state: &State, shape: Shape) -> u64 {
     let mut hasher = DefaultHasher::new();
     let view = state.view.as_ref().map_or(0, |view| view.serial);
@@ -77,7 +77,7 @@ pub(super) fn in_sight(paper: &Paper, (top, height, _): Frame) -> Vec<InSight> {
     let mut rows: Vec<InSight> = Vec::new();
     for index in paper.layout.window(top, height, SPARE) {
         let mut key = paper.key_of(index);
-        // Two messages that say the same at the same line.
+        // Two identical messages at the same line.
         while rows.iter().any(|(other, _)| *other == key) {
             key.push('+');
         }
@@ -86,7 +86,7 @@ pub(super) fn in_sight(paper: &Paper, (top, height, _): Frame) -> Vec<InSight> {
     rows
 }
 
-/// Width of a letter of the code font.
+/// The width of a character of the code font.
 fn letter_width() -> f64 {
     let measure = || {
         let probe = browser::document().create_element("pre").ok()?;

@@ -37,7 +37,7 @@ pub(super) fn Rows(
         })
     };
     let height = move || sheet.with(|sheet| sheet.paper.layout.height());
-    // Selecting text takes one side only.
+    // A text selection covers only one side.
     let side = RwSignal::new("new");
     let table = NodeRef::<Table>::new();
     let choose_side = move |event: MouseEvent| {

@@ -25,7 +25,7 @@ pub(super) fn Tools() -> impl IntoView {
             <button
                 class="button quiet small"
                 id="undo"
-                title="Undo the last accept or reject"
+                title="Undo the last accepted or rejected change"
                 prop:disabled=move || !undo.get().0
                 on:click=move |_| session.undo(false)
             >

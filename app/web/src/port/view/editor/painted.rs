@@ -6,8 +6,8 @@ use crate::port::work::Session;
 use crate::shared::view::{Code, coloured, each, live};
 use leptos::prelude::*;
 
-/// The lines in sight, in their colours, with their numbers beside them. The numbers stand in one element that stays where it
-/// is while the text scrolls to the side: of each that does so, the browser makes a layer of its own.
+/// The visible lines, highlighted, with their line numbers. The numbers share one sticky element, because the browser
+/// creates a compositing layer for each sticky element.
 #[component]
 pub(super) fn Painted(window: RwSignal<(usize, usize)>) -> impl IntoView {
     let session: Session = expect_context();
@@ -38,7 +38,7 @@ fn painted(line: PaintedLine) -> impl IntoView {
     }
 }
 
-/// A line's number, marked where there is a message about the line.
+/// A line number, highlighted if there is a message about the line.
 fn numbered((number, mark): (usize, Option<bool>)) -> impl IntoView {
     let class = mark.map_or("number", |urgent| if urgent { "number urgent" } else { "number noted" });
     view! { <b class=class>{number}</b> }

@@ -1,4 +1,4 @@
-//! What keys and the clipboard do to the field's text.
+//! How keys and the clipboard change the field's text.
 
 use crate::port::state::lines::take_typed;
 use crate::port::state::project::check_text;
@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlDocument;
 
-/// Something was typed, or pasted over the `whole` text.
+/// Handles typing, or a paste over the `whole` text.
 pub(super) fn type_in(session: Session, value: &str, whole: bool, given: StoredValue<Option<(u64, usize)>>) {
     let splice = session.state.with_untracked(|state| {
         let stored = state.file().map(|file| file.lines.text().clone());
@@ -18,11 +18,11 @@ pub(super) fn type_in(session: Session, value: &str, whole: bool, given: StoredV
     });
     let Some(splice) = splice else { return };
     session.type_in(&splice, whole);
-    // The field has this text already.
+    // The field already contains this text.
     given.set_value(session.state.with_untracked(|state| Some((state.project, state.selected))));
 }
 
-/// Tab writes spaces; Escape gives it back to walking through the page.
+/// Tab inserts spaces; after Escape it moves the focus as usual.
 pub(super) fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) {
     match event.key().as_str() {
         "Escape" => tab_walks.set_value(true),
@@ -31,7 +31,7 @@ pub(super) fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) {
         }
         "Tab" => {
             event.prevent_default();
-            // As if typed, so that the browser can undo it.
+            // Inserted as if typed, so that the browser can undo it.
             let document: HtmlDocument = browser::document().unchecked_into();
             let _ = document.exec_command_with_show_ui_and_value("insertText", false, "    ");
         }
@@ -40,7 +40,8 @@ pub(super) fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) {
     }
 }
 
-/// Files are opened; text goes into the field if it can be ported at all. Says whether it replaces all that is there.
+/// Opens pasted files; pasted text is inserted only if it can be ported at all. Returns whether it replaces everything
+/// in the field.
 pub(super) fn paste(session: Session, event: &ClipboardEvent, field: NodeRef<Textarea>) -> bool {
     let Some(data) = event.clipboard_data() else { return false };
     if let Some(files) = data.files().filter(|files| files.length() > 0) {
@@ -56,7 +57,7 @@ pub(super) fn paste(session: Session, event: &ClipboardEvent, field: NodeRef<Tex
             false
         }
         Ok(()) => {
-            // A script is pasted to be read as a port; a line is pasted to go on with.
+            // A script is pasted to read its port; a line is pasted to continue editing.
             session.state.update_untracked(|state| state.unread |= state.is_empty());
             field.get_untracked().is_some_and(|field| {
                 let length = field.text_length();

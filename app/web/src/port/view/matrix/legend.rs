@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-/// The legend. The style sheet writes their signs, here as in the table.
+/// The legend. The style sheet adds the signs, as in the table.
 #[component]
 pub(super) fn Legend() -> impl IntoView {
     let entries = [

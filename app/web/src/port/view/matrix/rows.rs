@@ -1,4 +1,4 @@
-//! The table: a line of code a row, a target a column.
+//! The table: one line of code per row, one target per column.
 
 use super::legend::Legend;
 use crate::port::protocol::{Table, TableRow};
@@ -12,10 +12,10 @@ use codemod::{CellState, MatrixCell};
 use leptos::prelude::*;
 use std::sync::Arc;
 
-/// Rows that are added at a time.
+/// The number of rows added at a time.
 const MORE: usize = 150;
 
-/// The table with its legend, or that there is nothing for it.
+/// The table with its legend, or a note that it is empty.
 #[component]
 pub(super) fn Rows(table: Arc<Table>) -> impl IntoView {
     let session: Session = expect_context();
@@ -74,13 +74,13 @@ pub(super) fn Rows(table: Arc<Table>) -> impl IntoView {
     .into_any()
 }
 
-/// What people call a target.
+/// The display name of a target.
 fn named(target: &str) -> String {
     let session: Session = expect_context();
     session.state.with_untracked(|state| state.target_name(target))
 }
 
-/// A target, and how its column adds up.
+/// A target, and the totals of its column.
 fn head(target: &str, sums: &[usize; 3]) -> impl IntoView + use<> {
     let words = ["changed", "to do", "not possible"];
     let sums = sums.iter().zip(words).filter(|(n, _)| **n > 0).map(|(n, word)| format!("{n} {word}"));
@@ -114,12 +114,12 @@ fn line(targets: &[String], row: &TableRow) -> impl IntoView + use<> {
     }
 }
 
-/// A text that goes on in another row between the parts of its names.
+/// A text that can wrap between the parts of its names.
 fn plain(text: &str) -> Coloured {
     coloured(text, &[], &[], &breaks_in_names(text))
 }
 
-/// One cell. The style sheet writes the dash.
+/// One cell. The style sheet adds the dash.
 fn entry(target: &str, row: &TableRow, cell: &MatrixCell, titles: String) -> AnyView {
     let (class, word) = match cell.state {
         CellState::Untouched => return view! { <td></td> }.into_any(),

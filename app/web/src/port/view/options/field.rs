@@ -4,7 +4,7 @@ use crate::port::work::Session;
 use codemod::{OptionKind, TargetOption};
 use leptos::prelude::*;
 
-/// The field; empty, the option has its default.
+/// The field; if it is empty, the option has its default value.
 #[component]
 pub(super) fn Field(asked: TargetOption, default: String) -> impl IntoView {
     let session: Session = expect_context();
@@ -23,7 +23,7 @@ pub(super) fn Field(asked: TargetOption, default: String) -> impl IntoView {
             session.change_and_port(|state| {
                 state.choose(|choice| match value.is_empty() {
                     true => drop(choice.options.remove(&name)),
-                    // A value that the option doesn't have falls back to the default.
+                    // The option falls back to the default if it does not have this value.
                     false => drop(choice.options.insert(name.clone(), value.clone())),
                 });
             });

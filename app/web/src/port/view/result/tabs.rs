@@ -7,7 +7,7 @@ use crate::shared::view::{When, live};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-/// The tabs, in order: panel, name for ids, label.
+/// The tabs in order: panel, name for ids, label.
 const PANELS: [(Panel, &str, &str); 6] = [
     (Panel::Changes, "changes", "Changes"),
     (Panel::Needs, "needs", "To do"),
@@ -22,7 +22,7 @@ pub(super) fn name(panel: Panel) -> &'static str {
     PANELS.iter().find(|(this, ..)| *this == panel).map_or("", |(_, name, _)| name)
 }
 
-/// The tabs, once there is a port.
+/// The tabs, if there is a port.
 #[component]
 pub(super) fn Tabs() -> impl IntoView {
     let session: Session = expect_context();

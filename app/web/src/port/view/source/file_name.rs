@@ -1,10 +1,10 @@
-//! The name of the file shown.
+//! The name of the current file.
 
 use crate::port::work::Session;
 use crate::shared::view::When;
 use leptos::prelude::*;
 
-/// Its field; recipes and the patch go by it.
+/// The name's field; recipes and the patch use the name.
 #[component]
 pub(super) fn FileName() -> impl IntoView {
     let session: Session = expect_context();

@@ -6,7 +6,7 @@ use crate::shared::view::When;
 use leptos::html::Input;
 use leptos::prelude::*;
 
-/// Files, a folder, the sample, or the project before.
+/// Opens files, a folder, the sample, or the previous project.
 #[component]
 pub(super) fn Open() -> impl IntoView {
     let session: Session = expect_context();
@@ -23,12 +23,12 @@ pub(super) fn Open() -> impl IntoView {
             let Some(field) = field.get_untracked() else { return };
             if let Some(list) = field.files().filter(|list| list.length() > 0) {
                 open_list(session, &list);
-                // So that the same file can be chosen again after it changed.
+                // Reset so that the same file can be chosen again after it has changed.
                 field.set_value("");
             }
         }
     };
-    // No name of the macro's.
+    // The macro has no such attribute.
     folder.on_load(|folder| drop(folder.set_attribute("webkitdirectory", "")));
     let former = session.memo(State::has_former);
     view! {

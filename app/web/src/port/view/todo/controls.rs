@@ -1,10 +1,10 @@
-//! How the list of what is to do is looked at, and how far it is.
+//! The view options of the to-do list, and its progress.
 
 use crate::port::state::todo::Grouping;
 use crate::port::work::Session;
 use leptos::prelude::*;
 
-/// Grouping, filter, and what is done of all.
+/// Grouping, filter, and progress.
 #[component]
 pub(super) fn Controls() -> impl IntoView {
     let session: Session = expect_context();

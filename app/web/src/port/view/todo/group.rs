@@ -1,4 +1,4 @@
-//! A group of what is to do, and its places.
+//! A group of entries to do, and their locations.
 
 use super::super::links::{GuideLink, Place};
 use crate::port::state::todo::{Entry, Group, heading};
@@ -8,16 +8,16 @@ use crate::shared::view::{Prose, each, live};
 use codemod::Severity;
 use leptos::prelude::*;
 
-/// Entries of a group that are shown at first, and that are added at a time.
+/// The number of a group's entries shown at first, and added at a time.
 pub(super) const FIRST: usize = 12;
 const MORE: usize = 50;
 
-/// What a group is told by: its elements stay as long as there is one of this name.
+/// The identity of a group: its elements stay as long as there is a group with this name.
 pub(super) fn head(group: &Group) -> (Severity, String) {
     (group.severity, group.title.clone())
 }
 
-/// A group: what it is about once, then its places.
+/// A group: its explanation once, then its locations.
 #[component]
 pub(super) fn Section(head: (Severity, String), groups: Memo<Vec<Group>>) -> impl IntoView {
     let session: Session = expect_context();
@@ -73,7 +73,7 @@ pub(super) fn Section(head: (Severity, String), groups: Memo<Vec<Group>>) -> imp
     .into_any()
 }
 
-/// One place: a tick, where it is, the line of code, and what is to be done there unless the group says it.
+/// One location: a check box, the location, the line of code, and what to do there unless the group says it.
 #[component]
 fn Line(entry: Entry, alone: bool) -> impl IntoView {
     let session: Session = expect_context();

@@ -1,4 +1,4 @@
-//! What is taken away for a twin run, and the way back.
+//! Downloading what a twin run needs, and opening its result.
 
 use crate::port::state::State;
 use crate::port::work::{Session, open_list, twin_archive};
@@ -45,7 +45,7 @@ fn installed(command: String) -> impl IntoView {
     }
 }
 
-/// Takes the result.
+/// Opens the result.
 #[component]
 pub(super) fn Bring() -> impl IntoView {
     let session: Session = expect_context();
@@ -55,13 +55,13 @@ pub(super) fn Bring() -> impl IntoView {
         let Some(field) = field.get_untracked() else { return };
         if let Some(list) = field.files().filter(|list| list.length() > 0) {
             open_list(session, &list);
-            // So that the same file can be chosen again after it changed.
+            // Reset so that the same file can be chosen again after it has changed.
             field.set_value("");
         }
     };
     view! {
-        <section class="bring" aria-label="Bring the result back">
-            <h3>{live(move || if there.get() { "Another result" } else { "Bring the result back" })}</h3>
+        <section class="bring" aria-label="Open the result">
+            <h3>{live(move || if there.get() { "Another result" } else { "Open the result" })}</h3>
             <label for="twin-file">
                 "Drop " <code>"twin.json"</code> " anywhere on this page, or choose it. It stays in this browser."
             </label>

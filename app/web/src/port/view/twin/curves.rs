@@ -1,4 +1,4 @@
-//! The two curves of the loss, and the values of one step.
+//! The two loss curves, and the values of one step.
 
 use crate::port::state::twin::{Curves, Points, shown};
 use crate::port::twin_result::{Number, Step};
@@ -6,10 +6,10 @@ use leptos::prelude::*;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 240.0;
-/// Room for the numbers beside the drawing.
+/// Space for the numbers next to the plot.
 const LEFT: f64 = 92.0;
 const MARGIN: f64 = 18.0;
-/// Room for the steps below it.
+/// Space for the step numbers below it.
 const BELOW: f64 = 32.0;
 
 fn across(x: f64) -> f64 {
@@ -20,7 +20,7 @@ fn up(y: f64) -> f64 {
     HEIGHT - BELOW - y * (HEIGHT - BELOW - MARGIN)
 }
 
-/// Both curves, the original's broad below the port's, and a slider that says the values of a step.
+/// Both curves, with the original's drawn wider below the port's, and a slider that shows the values of a step.
 #[component]
 pub(super) fn Chart(curves: Curves, steps: Vec<Step>) -> impl IntoView {
     let last = curves.steps;
@@ -64,7 +64,7 @@ pub(super) fn Chart(curves: Curves, steps: Vec<Step>) -> impl IntoView {
     }
 }
 
-/// A line at a height, with its loss.
+/// A horizontal grid line with its loss.
 fn level((height, loss): (f64, f64)) -> impl IntoView {
     let label = if loss != 0.0 && !(0.001..10_000.0).contains(&loss.abs()) {
         format!("{loss:.1e}")

@@ -5,10 +5,10 @@ use crate::port::twin_result::Step;
 use crate::shared::text::count;
 use leptos::prelude::*;
 
-/// Rows that are laid out; a longer run has the rest in its file.
+/// The number of rows shown; the rest of a longer run is in its file.
 const MOST: usize = 500;
 
-/// The table, folded.
+/// The table, collapsed.
 #[component]
 pub(super) fn Steps(steps: Vec<Step>) -> impl IntoView {
     let all = steps.len();

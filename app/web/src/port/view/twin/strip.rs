@@ -1,11 +1,11 @@
-//! The verdict of a twin run in a line, beside the changes.
+//! The verdict of a twin run in one line, next to the changes.
 
 use crate::port::state::{Panel, State};
 use crate::port::work::Session;
 use crate::shared::view::live;
 use leptos::prelude::*;
 
-/// Nothing where no result was brought back.
+/// The line; empty if no result has been opened.
 #[component]
 pub(in crate::port::view) fn TwinStrip() -> impl IntoView {
     let session: Session = expect_context();

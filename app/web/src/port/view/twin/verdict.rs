@@ -1,4 +1,4 @@
-//! What a twin run came to.
+//! The outcome of a twin run.
 
 use crate::port::state::twin::TwinRun;
 use crate::port::twin_result::{Contract, Finding};
@@ -6,7 +6,7 @@ use crate::port::view::links::{GuideLink, Place};
 use crate::port::work::Session;
 use leptos::prelude::*;
 
-/// The verdict, what was run, and what differs, the first with the place where it can be looked at.
+/// The verdict, what was run, and the differences, the first with its location.
 #[component]
 pub(super) fn Verdict(run: TwinRun) -> impl IntoView {
     let session: Session = expect_context();
@@ -40,7 +40,7 @@ pub(super) fn Verdict(run: TwinRun) -> impl IntoView {
     }
 }
 
-/// The first thing that differs.
+/// The first difference.
 #[component]
 fn First(first: Finding) -> impl IntoView {
     let Finding { told, place, recipe } = first;
@@ -54,14 +54,14 @@ fn First(first: Finding) -> impl IntoView {
     }
 }
 
-/// A rule that the port broke.
+/// A rule that the port violated.
 #[component]
 fn Broken(contract: Contract) -> impl IntoView {
     let Contract { rule, why, file, line } = contract;
     view! { <li><code>{rule}</code> ": " {why} " (" <InPort path=file line/> ")"</li> }
 }
 
-/// A line of the port, as a button where that file is open.
+/// A line of the port, as a button if its file is open.
 #[component]
 fn InPort(path: String, line: usize) -> impl IntoView {
     let session: Session = expect_context();

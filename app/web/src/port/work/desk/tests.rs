@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
-/// Asks as the page does: over the wire and back.
+/// Sends a request as the page does, including packing and unpacking.
 fn ask(desk: &mut Desk, head: Ask, texts: &[&str]) -> Parcel<Answer> {
     let texts = texts.iter().map(|text| text.to_string()).collect();
     let answer = desk.answer(Parcel { head: wired(head), texts, colours: Vec::new() });
@@ -49,7 +49,7 @@ fn a_port_comes_with_what_is_shown() {
     assert_eq!(ask(&mut desk, Ask::Texts, &[]).texts, answer.texts);
 }
 
-/// Two edits of one recipe in lines that follow one another are one change, here and in the diff.
+/// Two edits of one recipe in adjacent lines are one change, here and in the diff.
 #[test]
 fn recipes_count_in_changes() {
     let line = "net = torch.nn.Linear(2, 2).cuda()\n";
@@ -117,7 +117,7 @@ fn the_matrix_comes_a_column_at_a_time() {
     let hpu = whole.targets.iter().position(|target| target == "hpu").expect("a column");
     assert!(whole.sums[hpu][0] > 0 && whole.sums[hpu][1] > 0, "{whole:?}");
     assert_eq!(whole.rows.len(), whole.total);
-    // An entry leads to the line that speaks of it.
+    // An entry links to the line that mentions it.
     let options = Options { target: "hpu".into(), sdk: Some("1.8".into()), ..Options::default() };
     ask(&mut desk, Ask::Port { options, show: 0 }, &[]);
     let ported = ask(&mut desk, Ask::Texts, &[]).texts.remove(0);

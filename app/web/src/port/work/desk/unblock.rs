@@ -1,4 +1,4 @@
-//! What would let a training step be ported that is not: another choice of the user's, or code without what stops it.
+//! What would let a training step be ported: another choice of the user's, or code without what prevents it.
 
 use super::{Desk, Port, options_for};
 use crate::port::protocol::{Answer, Unblocked, Unblocking};
@@ -7,7 +7,7 @@ use python::SourceFile;
 use std::collections::BTreeSet;
 
 impl Desk {
-    /// Makes one attempt to get further than the last port did.
+    /// Makes one attempt to port more than the last port did.
     pub(super) fn unblock(&mut self, options: &Options, attempt: usize) -> Answer {
         let (Some(port), Some(recipes)) = (&self.port, &self.recipes) else { return Answer::Unblocked(None, 0) };
         let targets = recipes.targets();
@@ -27,7 +27,7 @@ impl Desk {
         let stopped: BTreeSet<usize> = stops_of(&port.result).map(|(file, ..)| file).collect();
         let only_reports: BTreeSet<String> =
             recipes.recipes().into_iter().filter(|recipe| recipe.stops_step).map(|recipe| recipe.id).collect();
-        // Where nothing is read that could be stopped, nothing is ported either: the recipe that was stopped has to write.
+        // If no step is read that could be stopped, none is ported either: the recipe that was stopped must make edits.
         let is_ported = |file: &usize| {
             let (before, after) = (&port.result.files[*file], &result.files[*file]);
             after.diagnostics.iter().all(|found| found.severity != Severity::Error)
@@ -43,8 +43,8 @@ impl Desk {
     }
 }
 
-/// Whether a recipe that was stopped in a file makes more edits there. A recipe that only stops steps writes nothing itself;
-/// where there are only such, any recipe may be the one.
+/// Whether a recipe that was stopped in a file makes more edits there. A recipe that only stops steps makes no edits
+/// itself; if all are of this kind, any recipe counts.
 fn writes_more(before: &PortedFile, after: &PortedFile, only_reports: &BTreeSet<String>) -> bool {
     let stops = before.diagnostics.iter().filter(|found| found.stops_step).map(|found| &found.recipe);
     let stopped: BTreeSet<&String> = stops.filter(|recipe| !only_reports.contains(*recipe)).collect();
@@ -55,7 +55,7 @@ fn writes_more(before: &PortedFile, after: &PortedFile, only_reports: &BTreeSet<
     count(after) > count(before)
 }
 
-/// What stops a step: number of the file, and line and column of the original, from 1.
+/// What stops a step: number of the file, and line and column of the original, counted from 1.
 fn stops_of(ported: &Ported) -> impl Iterator<Item = (usize, usize, usize)> {
     let files = ported.files.iter().enumerate();
     files.flat_map(|(number, file)| {
@@ -64,7 +64,7 @@ fn stops_of(ported: &Ported) -> impl Iterator<Item = (usize, usize, usize)> {
     })
 }
 
-/// What can be tried, the least change first.
+/// The possible attempts, starting with the smallest change.
 fn attempts(target: &TargetInfo, wider: &[&TargetInfo], options: &Options, ported: &Ported) -> Vec<Unblocking> {
     let other = if ported.style == Style::Branch { Style::InPlace } else { Style::Branch };
     let mut attempts = vec![Unblocking::Style(other)];
@@ -87,7 +87,7 @@ fn attempts(target: &TargetInfo, wider: &[&TargetInfo], options: &Options, porte
     attempts
 }
 
-/// Files and options as they would be.
+/// The files and options for an attempt.
 fn under(by: &Unblocking, port: &Port, options: &Options) -> (Vec<SourceFile>, Options) {
     let (mut files, mut options) = (port.sources.clone(), options.clone());
     match by {
@@ -99,7 +99,7 @@ fn under(by: &Unblocking, port: &Port, options: &Options) -> (Vec<SourceFile>, O
         Unblocking::Without(_) => {
             let stops: BTreeSet<_> = stops_of(&port.result).collect();
             let mut last = None;
-            // From the end, so that what stands before stays where it is.
+            // From the end, so that earlier positions stay valid.
             for (file, line, column) in stops.into_iter().rev() {
                 let text = &mut files[file].text;
                 match without_argument(text, line - 1, column - 1) {
@@ -114,7 +114,7 @@ fn under(by: &Unblocking, port: &Port, options: &Options) -> (Vec<SourceFile>, O
     (files, options)
 }
 
-/// A text without the named argument that begins at a line and column, both from 0; nothing where none does.
+/// A text without the keyword argument that starts at a line and column, both counted from 0; `None` if there is none.
 fn without_argument(text: &str, line: usize, column: usize) -> Option<String> {
     let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
     let at = start + text.get(start..)?.char_indices().nth(column)?.0;
@@ -135,8 +135,8 @@ fn without_argument(text: &str, line: usize, column: usize) -> Option<String> {
     }
 }
 
-/// A text without the statement that begins in a line, counted from 0; of an `if`, a loop and the like its body stays. A
-/// statement over several lines is not one of these: what comes out is no Python then, and nothing is shown of it.
+/// A text without the statement that starts in a line, counted from 0; the body of an `if`, a loop or the like is kept.
+/// Statements that span several lines are not handled: the result is invalid Python then, and is not shown.
 fn without(text: &str, line: usize) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let Some(first) = lines.get(line) else { return text.to_owned() };
@@ -153,7 +153,7 @@ fn without(text: &str, line: usize) -> String {
     let shift = rest[..body].iter().find(|line| !line.trim().is_empty()).map_or(0, |line| depth(line) - depth(first));
     out.extend(rest[..body].iter().map(|line| line.get(shift.min(depth(line))..).unwrap_or_default().to_owned()));
     rest = &rest[body..];
-    // What else there was, when the condition did not hold.
+    // The branches for when the condition is false.
     while let Some(clause) = rest.first().filter(|line| depth(line) == depth(first) && is_clause(line)) {
         let _: &&str = clause;
         let length = 1 + rest[1..].iter().take_while(is_inside).count();
