@@ -197,6 +197,10 @@ pub(crate) fn all() -> &'static [Handler] {
         },
         Handler { names: &[requirements::PACKAGES], ..Handler::new("comment-requirements", requirements::run) },
         Handler {
+            names: &[requirements::TENSORFLOW],
+            ..Handler::new("comment-tensorflow", requirements::run_tensorflow)
+        },
+        Handler {
             blocks: pipeline_stages::BLOCKS,
             names: &[pipeline_stages::ASSIGNMENTS],
             ..Handler::new("keras-pipeline-stages", pipeline_stages::run)
