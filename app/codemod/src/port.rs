@@ -223,9 +223,10 @@ fn keep_guards(
         let found = residue(view, facts, false, plan.settings.definitions.names(HARMLESS), &BTreeMap::new());
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
         let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
-        let guards = settled::kept_guards(&given, &left, &state.rope.edits());
-        if !guards.is_empty() && !guards.iter().all(|g| plan.is_settled(n, g.start)) {
-            plan.origins[n].settled.extend(guards);
+        let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());
+        if !tests.iter().all(|test| plan.is_kept(n, test.start)) {
+            plan.origins[n].kept.extend(tests);
+            plan.origins[n].settled.extend(code);
             state.restart();
             kept = true;
         }

@@ -7,30 +7,33 @@ use python::edit::Change;
 pub(super) const PACKAGES: &str = "packages_of_the_vendor";
 pub(super) const TENSORFLOW: &str = "tensorflow_of_the_vendor";
 
+/// A compute mode for the target loads the vendor's TensorFlow in every release.
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
-    commented(input, PACKAGES)
+    let of_mode = input.project.modes.as_ref().map(|_| TENSORFLOW);
+    std::iter::once(PACKAGES).chain(of_mode).flat_map(|list| commented(input, list)).collect()
 }
 
-/// A PyTorch program has TensorFlow for other reasons: to write logs, to read a format.
-pub(super) fn run_tensorflow(input: &Input<'_, '_>) -> Vec<Wish> {
-    let beside = input.project.imports("torch") && !input.project.trains_in_tensorflow;
-    if beside { Vec::new() } else { commented(input, TENSORFLOW) }
+pub(super) fn tensorflow(input: &Input<'_, '_>) -> Vec<Wish> {
+    if input.project.modes.is_some() { Vec::new() } else { commented(input, TENSORFLOW) }
 }
 
 fn commented(input: &Input<'_, '_>, list: &str) -> Vec<Wish> {
     let file = input.path.rsplit('/').next().unwrap_or(input.path);
-    let (mut wishes, mut start) = (Vec::new(), 0);
-    for line in input.text.split_inclusive('\n') {
-        let requirement = line.trim_end();
-        let name = requirement.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next().unwrap_or("");
-        let name = name.to_ascii_lowercase().replace('_', "-");
-        let packages = input.settings.definitions.names(list);
-        if let Some(package) = packages.iter().find(|p| p.name == name) {
-            let insert = |at, text| Change::Raw { range: at..at, text };
-            let end = insert(start + requirement.len(), format!("  # {}", package.remark));
-            wishes.push(Wish { at: start, changes: vec![insert(start, "# ".to_owned()), end], imports: Vec::new() });
-        }
-        start += line.len();
+    // A PyTorch program has TensorFlow for other reasons: to write logs, to read a format.
+    let beside = list == TENSORFLOW && input.project.imports("torch") && !input.project.trains_in_tensorflow;
+    if beside || !file.starts_with("requirements") || !file.ends_with(".txt") {
+        return Vec::new();
     }
-    if file.starts_with("requirements") && file.ends_with(".txt") { wishes } else { Vec::new() }
+    let mut start = 0;
+    let wish = |line: &str| {
+        let (at, requirement) = (start, line.trim_end());
+        start += line.len();
+        let name = requirement.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next()?;
+        let name = name.to_ascii_lowercase().replace('_', "-");
+        let package = input.settings.definitions.names(list).iter().find(|p| p.name == name)?;
+        let insert = |at, text| Change::Raw { range: at..at, text };
+        let end = insert(at + requirement.len(), format!("  # {}", package.remark));
+        Some(Wish { at, changes: vec![insert(at, "# ".to_owned()), end], imports: Vec::new() })
+    };
+    input.text.split_inclusive('\n').filter_map(wish).collect()
 }

@@ -54,6 +54,13 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
         alternatives.push((None, at));
         settle(&alternatives);
     }
+    // `if CUDAAccelerator.is_available():` stays, and so does its code.
+    let own_query = |test: &Id| {
+        let callee = index.callee(*test).map_or("", |callee| index.text_of(callee));
+        callee.ends_with(".is_available") && !callee.contains(&format!("{VENDOR}.")) && names(*test, VENDOR)
+    };
+    let asked = index.if_statements().filter(|branch| branch.condition().as_ref().is_some_and(own_query));
+    out.extend(asked.filter_map(|branch| branch.body()));
     for &test in index.of_kind(k.boolean_operator) {
         // `x.is_cuda and HAS_KERNELS`, where a package may be missing.
         let asks = |id: &Id| index.text_of(*id).ends_with(".is_cuda");
@@ -111,12 +118,12 @@ fn is_optional(view: &FileView<'_>, name: Id) -> bool {
     view.identifiers(index.text_of(name)).iter().any(|id| is_bound(*id) && tries_import(*id))
 }
 
-/// The tests of an original file that stay as they were, with their code: all that the port changes in the code is on
-/// lines with something that still needs the source vendor's card, at `left`.
-pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -> Vec<Range<usize>> {
+/// The tests of an original file that stay as they were, and their code: it moves nothing, and all that the port changes
+/// in it is on lines with something that still needs the source vendor's card, at `left`.
+pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -> [Vec<Range<usize>>; 2] {
     let (index, k) = (&view.index, kinds());
     let row = |at: usize| index.text[..at].matches('\n').count();
-    let mut out = Vec::new();
+    let [mut tests, mut kept] = [Vec::new(), Vec::new()];
     for node in left.iter().filter_map(|at| index.innermost(&(*at..*at))) {
         let inside = only_with_cuda(view, node).and_then(|test| {
             let owner = index.parent(test)?;
@@ -140,7 +147,9 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
         };
         let Some((test, code)) = inside.or_else(after) else { continue };
         let is_lost = |edit: &Edit| left.iter().any(|at| row(*at) == row(edit.start));
+        let mut acts = ["to", "cuda", "backward", "step"].iter().flat_map(|name| view.calls(name));
         if edits.iter().any(|edit| test.contains(&edit.start))
+            && !acts.any(|call| code.contains(&index.item(*call).start))
             && edits.iter().filter(|edit| code.contains(&edit.start)).all(is_lost)
         {
             // `self.cuda_config if x.is_cuda else self.cpu_config`, where nothing is assigned to the former any more.
@@ -152,11 +161,12 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
                     let around = view.function_of(choice).unwrap_or(choice);
                     let asks = |id: &&Id| index.text_of(**id).ends_with(".is_cuda");
                     let answers = index.of_kind_in(k.attribute, around).iter().filter(asks);
-                    out.extend(answers.chain([&asked]).map(|id| index.range(*id)));
+                    tests.extend(answers.chain([&asked]).map(|id| index.range(*id)));
                 }
             }
-            out.extend([test, code]);
+            tests.push(test);
+            kept.push(code);
         }
     }
-    out
+    [tests, kept]
 }

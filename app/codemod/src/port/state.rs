@@ -153,8 +153,10 @@ pub(super) struct Origin {
     pub(super) before: Option<Before>,
     /// Its number type.
     pub(super) precision: Precision,
-    /// Ranges that are left as they are: [`settled`].
+    /// Ranges that are left as they are, without a message: [`settled`].
     pub(super) settled: Vec<Range<usize>>,
+    /// Tests that are left as they are.
+    pub(super) kept: Vec<Range<usize>>,
 }
 
 impl Origin {
