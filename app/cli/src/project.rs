@@ -294,8 +294,8 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
         read_some(fs::File::open(file)?, Some(about.len()))
     };
     match read() {
-        // An empty `__init__.py` is not reported; an empty file that was named is.
-        Ok(bytes) if named => bytes.and_then(text_of).and_then(not_empty),
+        // An empty `__init__.py` is not reported; another empty file that was named is.
+        Ok(bytes) if named && !file.ends_with("__init__.py") => bytes.and_then(text_of).and_then(not_empty),
         Ok(bytes) => bytes.and_then(text_of),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(refusal(&[], "engine#input", "file not found".into()))

@@ -21,6 +21,7 @@ use crate::definitions::{BlockShape, MessageShape, Sentence, Style, Values};
 use crate::settings::Settings;
 use crate::step_parts::StepParts;
 use python::edit::Change;
+use python::tree::Id;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use training::step::Reason;
@@ -60,7 +61,7 @@ pub(crate) fn obstacle_messages(families: &[&'static [Reason]]) -> impl Iterator
 }
 
 /// [`Input::patched`].
-pub(crate) type PatchStep<'a> = dyn Fn(&FileView<'_>, &dyn StepParts) -> Result<Vec<Change>, python::Id> + 'a;
+pub(crate) type PatchStep<'a> = dyn Fn(&FileView<'_>, &dyn StepParts) -> Result<Vec<Change>, Id> + 'a;
 
 /// The data for a handler.
 pub(crate) struct Input<'a, 't> {
@@ -96,12 +97,12 @@ pub(crate) struct Note {
 
 impl Input<'_, '_> {
     /// Reports a place that is unchanged.
-    pub(crate) fn note(&self, view: &FileView<'_>, node: python::tree::Id, message: impl Into<Sentence>) {
+    pub(crate) fn note(&self, view: &FileView<'_>, node: Id, message: impl Into<Sentence>) {
         self.tell(view.index.item(node).start, message, false);
     }
 
     /// Reports a place that prevents the training step from being ported.
-    pub(crate) fn refuse_step(&self, view: &FileView<'_>, node: python::tree::Id, message: impl Into<Sentence>) {
+    pub(crate) fn refuse_step(&self, view: &FileView<'_>, node: Id, message: impl Into<Sentence>) {
         self.refuse_step_at(view.index.item(node).start, message);
     }
 
@@ -126,13 +127,7 @@ impl Input<'_, '_> {
     }
 
     /// The same at a node, where `config.NAME` is a field next to the compute mode, and whether the project has it.
-    pub(crate) fn block_at(
-        &self,
-        view: &FileView<'_>,
-        node: python::tree::Id,
-        name: &str,
-        values: &Values,
-    ) -> Option<String> {
+    pub(crate) fn block_at(&self, view: &FileView<'_>, node: Id, name: &str, values: &Values) -> Option<String> {
         let mut filled = values.clone();
         for field in &self.settings.target.fields {
             let known = self.fields.contains(&field.name);
@@ -148,7 +143,7 @@ impl Input<'_, '_> {
     }
 
     /// A configuration field's expression at a node, or its fallback.
-    pub(crate) fn field(&self, view: &FileView<'_>, node: python::tree::Id, name: &str) -> Option<String> {
+    pub(crate) fn field(&self, view: &FileView<'_>, node: Id, name: &str) -> Option<String> {
         let modes = self.project.modes.as_ref();
         let mode = modes.map(|m| m.expression_at(view, &self.project.classes, node).ok_or(())).transpose().ok()?;
         self.settings.field(name, mode.as_deref(), view.layout.quote, &|f| self.fields.iter().any(|known| known == f))
@@ -164,7 +159,7 @@ pub(crate) struct Wish {
 
 impl Wish {
     /// Changes for a node.
-    pub(crate) fn new(view: &FileView<'_>, node: python::tree::Id, changes: Vec<Change>) -> Self {
+    pub(crate) fn new(view: &FileView<'_>, node: Id, changes: Vec<Change>) -> Self {
         Self { at: view.index.item(node).start, changes, imports: Vec::new() }
     }
 
@@ -196,6 +191,7 @@ pub(crate) fn all() -> &'static [Handler] {
             ..Handler::new("first-instance-files", first_instance::run)
         },
         Handler { names: &[requirements::PACKAGES], ..Handler::new("comment-requirements", requirements::run) },
+        Handler { names: &[requirements::TENSORFLOW], ..Handler::new("comment-tensorflow", requirements::tensorflow) },
         Handler {
             blocks: pipeline_stages::BLOCKS,
             names: &[pipeline_stages::ASSIGNMENTS],

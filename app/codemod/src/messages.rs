@@ -44,6 +44,7 @@ messages! {
     cuda_name_harmless(name);
     cuda_import_left(name);
     other_software_left(module, target);
+    cuda_package_left(module);
     cuda_import_hides_names(module);
     cuda_device_left();
     gpu_device_left();

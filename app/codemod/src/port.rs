@@ -15,13 +15,15 @@ mod pointless;
 mod repeated;
 mod round;
 mod set_aside;
+mod settled;
 mod state;
 mod wishes;
 
 use crate::messages;
 use crate::place;
-use crate::ported::{Options, Ported, SourceFile, Style};
+use crate::ported::{Options, Ported, Severity, SourceFile, Style};
 use crate::recipe::{RecipeSet, Target};
+use crate::residue::{HARMLESS, residue};
 use crate::settings::Settings;
 use finish::finish;
 use gate::Fault;
@@ -30,7 +32,7 @@ use python::Trees;
 use round::round;
 use state::{Origin, State, views};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
 
@@ -162,6 +164,11 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             faults.extend(
                 (0..states.len()).filter_map(|n| Some((n, gate::fault(&plan, &states[n], views[n].as_deref()?, n)?))),
             );
+            let kept = faults.is_empty() && keep_guards(&mut plan, states, &views, &facts);
+            if kept {
+                rounds = 0;
+                continue;
+            }
             if faults.is_empty() {
                 let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds));
                 return (ported, trace.into_inner());
@@ -198,6 +205,33 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
     let facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
     let ported = finish(&plan, recipes, states, &views, &facts, Notes::new(), None);
     (ported, trace.into_inner())
+}
+
+/// Reverts files with tests for the source vendor's card whose code still needs it; whether there are any.
+fn keep_guards(
+    plan: &mut Plan<'_>,
+    states: &mut [State<'_>],
+    views: &[Option<Rc<FileView<'_>>>],
+    facts: &ProjectFacts,
+) -> bool {
+    let mut kept = false;
+    for (n, state) in states.iter_mut().enumerate() {
+        let (Some(given), Some(view)) = (state.both_views().0, &views[n]) else { continue };
+        if plan.branch || !state.is_changed() || !view.has_word("cuda") {
+            continue;
+        }
+        let found = residue(view, facts, false, plan.settings.definitions.names(HARMLESS), &BTreeMap::new());
+        let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
+        let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
+        let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());
+        if !tests.iter().all(|test| plan.is_kept(n, test.start)) {
+            plan.origins[n].kept.extend(tests);
+            plan.origins[n].settled.extend(code);
+            state.restart();
+            kept = true;
+        }
+    }
+    kept
 }
 
 /// Whether a project that names no device trains models that can be moved to one.

@@ -7,7 +7,7 @@ use crate::ported::Severity;
 use crate::reached;
 use guide::ListedName;
 use python::names::{Names, imported_modules};
-use python::strings::joined_string;
+use python::strings::{joined_string, plain_string};
 use python::tree::{Id, ROOT, fields, kinds};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -101,6 +101,17 @@ pub(crate) fn residue(
             }
         }
     }
+    let loaded = view
+        .calls("import_module")
+        .iter()
+        .filter_map(|call| Some((*call, plain_string(index, index.arguments(*call).positional().next()?)?)));
+    let is_tried = |at: Id| index.ancestors(at).any(|a| index.kind(a) == k.try_statement);
+    for (at, module) in imported_modules(index).chain(loaded).filter(|(at, _)| !is_tried(*at)) {
+        let is_compiled = module.ends_with("_cuda") || module.contains("_cuda_");
+        if is_compiled && !module.contains('.') && !project.places.contains(module) {
+            found.push((at, Severity::Warning, messages::cuda_package_left(module)));
+        }
+    }
     if !branch {
         // Code that is tried or tested first, or in a function, may be for another machine.
         let at_top = |statement: &Id| index.parent(*statement) == Some(ROOT);
@@ -119,7 +130,7 @@ pub(crate) fn residue(
         }
     }
     for &call in view.calls("device") {
-        let device = index.arguments(call).get(0, "device_name").and_then(|given| joined_string(index, given));
+        let device = index.arguments(call).get(0, "device_name").map(|given| index.text_of(given));
         let names_gpu = device.is_some_and(|text| text.to_ascii_lowercase().contains("gpu:"));
         if names_gpu && view.names.stands_for(index, index.callee(call).unwrap_or(call), "tensorflow.device") {
             found.push((call, Severity::Warning, messages::gpu_device_left()));
@@ -135,7 +146,10 @@ pub(crate) fn residue(
         // `cpu:gloo,cuda:nccl` names one for each device.
         let is_nccl = |one: &str| one.rsplit(':').next().unwrap_or(one).eq_ignore_ascii_case("nccl");
         let Some(text) = joined_string(index, string) else { continue };
-        if text.split(',').any(is_nccl) {
+        let list = index.parent(string).filter(|p| [k.list, k.tuple, k.set].contains(&index.kind(*p)));
+        let is_compared =
+            list.and_then(|list| index.parent(list)).map(|p| index.kind(p)) == Some(k.comparison_operator);
+        if text.split(',').any(is_nccl) && !is_compared {
             found.push((string, Severity::Warning, messages::nccl_left()));
         }
         // A type as a string: `torch.set_default_tensor_type("torch.cuda.FloatTensor")`.

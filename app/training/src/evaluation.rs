@@ -34,6 +34,10 @@ pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<
         if !evaluates(view, function, &forwards) || trains(view, function) || project.is_lightning(view, function) {
             continue;
         }
+        let mut calls = view.callers(function).peekable();
+        if calls.peek().is_some() && calls.all(|call| without_gradients(view, call)) {
+            continue;
+        }
         let Some(body) = index.body(function) else { continue };
         let (block, first) = innermost(view, body, &forwards);
         if block == body && takes_decorator(view, function) && is_plain_before(project, view, body, first) {

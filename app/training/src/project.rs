@@ -58,7 +58,7 @@ fn follows_input(view: &FileView<'_>, id: Id) -> bool {
 
 /// Whether an identifier is composed of words that include this one, in the singular or plural: `use_device`,
 /// `useDevices`, not `sounddevice`.
-fn has_part(word: &str, part: &str) -> bool {
+pub fn has_part(word: &str, part: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     lower.match_indices(part).any(|(at, _)| {
         let begins = at == 0

@@ -21,7 +21,11 @@ impl Reach {
         for view in views {
             let (turns, instances) = (turns(view), instances(view));
             for call in view.index.calls().map(|call| call.id()) {
-                let by_instance = || instances.get(view.index.text_of(view.index.callee(call)?)).cloned();
+                let by_instance = || {
+                    let callee = view.index.text_of(view.index.callee(call)?);
+                    let method = || callee.rsplit_once('.').filter(|(owner, _)| instances.contains_key(owner));
+                    instances.get(callee).cloned().or_else(|| method().map(|(_, method)| format!(".{method}")))
+                };
                 let Some(called) = by_instance().or_else(|| called(view, call, &modules)) else { continue };
                 for function in functions_around(view, call) {
                     if is_forward(view, function) {
@@ -92,7 +96,7 @@ fn is_forward(view: &FileView<'_>, function: Id) -> bool {
     view.name_of(function) == "forward" && view.class_of(function).is_some()
 }
 
-/// The function that a call refers to, in whichever file it is: by its name, or as a method of `self`.
+/// The function that a call refers to, in whichever file it is: by its name, or as a method.
 fn called(view: &FileView<'_>, call: Id, modules: &BTreeSet<&str>) -> Option<String> {
     let index = &view.index;
     let callee = index.callee(call)?;
@@ -100,13 +104,21 @@ fn called(view: &FileView<'_>, call: Id, modules: &BTreeSet<&str>) -> Option<Str
         let mut parts = qualified.rsplit('.');
         let last = parts.next()?;
         // `F.normalize` is torch's, even if the project has functions of that name.
-        return parts.next().is_none_or(|module| modules.contains(module)).then(|| last.to_owned());
+        let own = parts.next().is_none_or(|module| modules.contains(module)).then(|| last.to_owned());
+        return own.or_else(|| method_of(&qualified).filter(|_| !qualified.starts_with("torch")));
     }
     let name = index.text_of(callee);
     if index.kind(callee) == kinds().identifier {
         return Some(name.to_owned());
     }
-    name.strip_prefix("self").filter(|method| method.starts_with('.') && !method[1..].contains('.')).map(str::to_owned)
+    method_of(name)
+}
+
+/// A method of `self`, of one of its attributes, or of a class: `.frame` of `self.stepper.frame`.
+fn method_of(callee: &str) -> Option<String> {
+    let (owner, method) = callee.rsplit_once('.')?;
+    let of_class = owner.rsplit('.').next().is_some_and(|last| last.starts_with(char::is_uppercase));
+    (owner == "self" || owner.starts_with("self.") || of_class).then(|| format!(".{method}"))
 }
 
 /// The code that is repeated while a file trains: the outermost loop around the backward pass, the function if it has

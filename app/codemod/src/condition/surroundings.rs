@@ -9,6 +9,7 @@ use python::tables::table_values;
 use python::tree::{Id, kinds};
 use training::modes::{Modes, Region};
 use training::turn::Turn;
+use training::words::WORDS_BESIDE_RANKS_OF_MATRICES;
 use training::{FileInProject, FileView};
 
 /// Whether some node of the file matches, with what is captured already.
@@ -86,7 +87,9 @@ pub(super) fn is_decided_by(view: &FileView<'_>, id: Id, names: &[String]) -> bo
 /// The same within the function.
 fn is_decided_here(view: &FileView<'_>, id: Id, names: &[String]) -> bool {
     let (index, k) = (&view.index, kinds());
-    let is_one = |name: &str| names.iter().any(|n| n == name || name.split('_').any(|word| word == n));
+    let of_matrix = |name: &str| name.split('_').any(|word| WORDS_BESIDE_RANKS_OF_MATRICES.contains(&word));
+    let is_one =
+        |name: &str| names.iter().any(|n| n == name || name.split('_').any(|word| word == n) && !of_matrix(name));
     let mentions = |part: Id| index.mentions(part, is_one);
     let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
     let tested = |at: Id| tests.contains(&index.kind(at)) && test_of(view, at).is_some_and(mentions);

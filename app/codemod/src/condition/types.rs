@@ -19,6 +19,7 @@ use training::roles::Role;
 pub(crate) enum Type {
     Role(Role),
     CudaDevice,
+    CardNumber,
     FirstTorchImport,
     LastTorchImport,
     /// The first import of one of these packages, anywhere.
@@ -55,6 +56,7 @@ impl Type {
         }
         Some(match words {
             "cuda device" => Self::CudaDevice,
+            "card number" => Self::CardNumber,
             "first torch import" => Self::FirstTorchImport,
             "end of the torch imports" => Self::LastTorchImport,
             "string" => Self::String,
@@ -96,7 +98,13 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::Mask => masks(s.view),
         Type::ModelBeginning => s.project.keras.beginnings(s.view),
         Type::FirstKeras => s.project.keras.work(s.view).map(|w| w.first).into_iter().collect(),
-        Type::Name | Type::Object | Type::Role(_) | Type::KerasModel | Type::Pipeline | Type::MovedSlice => index
+        Type::Name
+        | Type::CardNumber
+        | Type::Object
+        | Type::Role(_)
+        | Type::KerasModel
+        | Type::Pipeline
+        | Type::MovedSlice => index
             .of_kind(k.identifier)
             .iter()
             .chain(index.of_kind(k.attribute))
@@ -118,6 +126,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::String => index.kind(id) == k.string || index.kind(id) == k.concatenated_string,
         Type::Number => index.kind(id) == k.integer || index.kind(id) == k.float,
         Type::Name => dotted(index, id).is_some(),
+        Type::CardNumber => is_card_number(s, id),
         Type::Object => is_object(s, index.text_of(id)),
         Type::List => index.kind(id) == k.list,
         Type::KerasModel => is_model(s.view, &s.project.keras, id),
@@ -130,6 +139,19 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),
         Type::StepPart(_) => nodes_of_type(s, kind).contains(&id),
     }
+}
+
+/// Whether a name that is not a device's is passed to `torch.cuda.set_device` in the file, or is in `device_ids`.
+fn is_card_number(s: &Situation<'_, '_>, id: Id) -> bool {
+    let (index, text) = (&s.view.index, s.view.index.text_of(id));
+    let sets = |call: &Id| index.arguments(*call).ids().any(|given| index.text_of(given) == text);
+    let lists = |call: Id| {
+        let ids = index.arguments(call).keyword("device_ids");
+        ids.is_some_and(|ids| index.text_of(ids).trim_matches(['[', ']']) == text)
+    };
+    dotted(index, id).is_some()
+        && s.project.role(s.view, id) != Some(Role::Device)
+        && (s.view.calls("set_device").iter().any(sets) || index.calls().any(|call| lists(call.id())))
 }
 
 /// Whether all that a file assigns to a name is a new object of a class, and no function takes it as a parameter.

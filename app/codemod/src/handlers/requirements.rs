@@ -1,33 +1,39 @@
-//! `comment-requirements`: packages that come with the target's software must not be replaced by pip.
+//! `comment-requirements`, `comment-tensorflow`: packages that come with the target's software must not be replaced by pip.
 
 use super::{Input, Wish};
 use python::edit::Change;
 
 /// The packages with vendor builds, each with its comment.
 pub(super) const PACKAGES: &str = "packages_of_the_vendor";
+pub(super) const TENSORFLOW: &str = "tensorflow_of_the_vendor";
 
+/// A compute mode for the target loads the vendor's TensorFlow in every release.
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
+    let of_mode = input.project.modes.as_ref().map(|_| TENSORFLOW);
+    std::iter::once(PACKAGES).chain(of_mode).flat_map(|list| commented(input, list)).collect()
+}
+
+pub(super) fn tensorflow(input: &Input<'_, '_>) -> Vec<Wish> {
+    if input.project.modes.is_some() { Vec::new() } else { commented(input, TENSORFLOW) }
+}
+
+fn commented(input: &Input<'_, '_>, list: &str) -> Vec<Wish> {
     let file = input.path.rsplit('/').next().unwrap_or(input.path);
-    if !(file.starts_with("requirements") && file.ends_with(".txt")) {
+    // A PyTorch program has TensorFlow for other reasons: to write logs, to read a format.
+    let beside = list == TENSORFLOW && input.project.imports("torch") && !input.project.trains_in_tensorflow;
+    if beside || !file.starts_with("requirements") || !file.ends_with(".txt") {
         return Vec::new();
     }
-    // A PyTorch program has TensorFlow for other reasons: to write logs, to read a format.
-    let beside = input.project.imports("torch") && !input.project.trains_in_tensorflow;
-    let is_beside = |name: &str| beside && (name.starts_with("tensorflow") || name.starts_with("tf-"));
-    let packages = input.settings.definitions.names(PACKAGES);
-    let packages: Vec<_> = packages.iter().filter(|p| !is_beside(&p.name)).collect();
-    let mut wishes = Vec::new();
     let mut start = 0;
-    for line in input.text.split_inclusive('\n') {
-        let requirement = line.trim_end();
-        let name = requirement.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next().unwrap_or("");
-        if let Some(package) = packages.iter().find(|p| p.name == name.to_ascii_lowercase().replace('_', "-")) {
-            let end = start + requirement.len();
-            let insert = |at, text| Change::Raw { range: at..at, text };
-            let changes = vec![insert(start, "# ".to_owned()), insert(end, format!("  # {}", package.remark))];
-            wishes.push(Wish { at: start, changes, imports: Vec::new() });
-        }
+    let wish = |line: &str| {
+        let (at, requirement) = (start, line.trim_end());
         start += line.len();
-    }
-    wishes
+        let name = requirement.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next()?;
+        let name = name.to_ascii_lowercase().replace('_', "-");
+        let package = input.settings.definitions.names(list).iter().find(|p| p.name == name)?;
+        let insert = |at, text| Change::Raw { range: at..at, text };
+        let end = insert(at + requirement.len(), format!("  # {}", package.remark));
+        Some(Wish { at, changes: vec![insert(at, "# ".to_owned()), end], imports: Vec::new() })
+    };
+    input.text.split_inclusive('\n').filter_map(wish).collect()
 }

@@ -81,7 +81,7 @@ pub(super) fn is_quiet(view: &FileView<'_>, header: Id) -> bool {
     let k = kinds();
     let index = &view.index;
     let acts = |id: Id| match index.kind(id) == k.call {
-        true => !called_name(index, id).is_some_and(|name| CALLS_THAT_ASK.contains(&name)),
+        true => !called_name(index, id).is_some_and(|name| CALLS_THAT_ASK.contains(&name) || name.starts_with("is_")),
         false => index.kind(id) == k.named_expression,
     };
     let mut inner = [k.call, k.named_expression].into_iter().flat_map(|kind| index.of_kind_in(kind, header)).copied();

@@ -91,6 +91,7 @@ pub(super) fn finish(
             let said = |id| Remark::of_engine(view.index.range(id), Severity::Warning, messages::updated_by_hand());
             remarks.extend(by_hand.map(said));
         }
+        remarks.retain(|remark| !plan.is_settled(n, state.rope.origin(remark.range.start)));
         let unused = views[n].as_ref().and_then(|view| set_aside(&mut remarks, view, &facts.unused, &places));
         remarks.extend(unused);
         let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(|remark| places.diagnostic(remark)).collect();

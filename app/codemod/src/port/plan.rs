@@ -122,6 +122,16 @@ impl Plan<'_> {
         self.barred.borrow().get(&file).is_some_and(|names| names.contains(name))
     }
 
+    /// Whether a place of an original file is left as it is, without a message.
+    pub(super) fn is_settled(&self, file: usize, at: usize) -> bool {
+        !self.branch && self.origins.get(file).is_some_and(|origin| origin.settled.iter().any(|r| r.contains(&at)))
+    }
+
+    /// Whether a place of an original file is left as it is.
+    pub(super) fn is_kept(&self, file: usize, at: usize) -> bool {
+        self.is_settled(file, at) || self.origins.get(file).is_some_and(|o| o.kept.iter().any(|r| r.contains(&at)))
+    }
+
     pub(super) fn rejected(&self, recipe: &Recipe) -> bool {
         self.options.rejected_recipes.contains(&recipe.id)
     }

@@ -44,6 +44,7 @@ pub(super) fn round(
             fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));
         }
         fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id) && !plan.is_barred(n, &f.id));
+        fixes.retain(|f| !plan.is_kept(n, state.rope.origin(f.at)));
         fixes.sort_by_key(|f| (f.rank, f.at));
         let replacements = match &views[n] {
             Some(view) => {

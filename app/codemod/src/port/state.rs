@@ -1,6 +1,7 @@
 //! A file during a port, and facts about its original.
 
 use super::before::Before;
+use super::settled::settled;
 use crate::definitions::Said;
 use crate::place::{self, Remark};
 use crate::ported::{Severity, SourceFile};
@@ -8,6 +9,7 @@ use crate::rope::{Provenance, Replacement, Rope};
 use guide::LedgerTerms;
 use python::{Tree, Trees};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 use training::FileView;
 use training::ledger::Precision;
@@ -151,6 +153,10 @@ pub(super) struct Origin {
     pub(super) before: Option<Before>,
     /// Its number type.
     pub(super) precision: Precision,
+    /// Ranges that are left as they are, without a message: [`settled`].
+    pub(super) settled: Vec<Range<usize>>,
+    /// Tests that are left as they are.
+    pub(super) kept: Vec<Range<usize>>,
 }
 
 impl Origin {
@@ -161,6 +167,7 @@ impl Origin {
             origin.comments = place::comments(&view.index);
             origin.used = python::imports::read_imports(view);
             origin.precision.read(view, terms, true);
+            origin.settled = terms.autocast.as_ref().map_or_else(Vec::new, |own| settled(view, &own.device));
         }
         origin
     }

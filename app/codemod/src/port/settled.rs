@@ -1,0 +1,172 @@
+//! Code for the source vendor's cards that a port leaves as it is: the program has a branch for the target beside it,
+//! or it needs something that only those cards have.
+
+use crate::ported::Edit;
+use crate::reached::only_with_cuda;
+use python::tree::{Id, kinds};
+use std::ops::Range;
+use training::FileView;
+use training::project::has_part;
+
+/// One of several alternatives: its condition, none for an `else`, and its code.
+type Alternative = (Option<Id>, Id);
+
+const VENDOR: &str = "cuda";
+
+/// What concerns only the source vendor's cards in an original file, for a target whose own device has this name.
+pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
+    let (index, k) = (&view.index, kinds());
+    let names = |at, part| names(view, at, part);
+    let mut out: Vec<Id> = Vec::new();
+    let mut settle = |alternatives: &[Alternative]| {
+        let is_own = |a: &&Alternative| is_own(view, **a, device);
+        if alternatives.iter().any(|a| is_own(&a)) {
+            for alternative @ (test, code) in alternatives {
+                let is_denied = || test.is_none_or(|test| names(test, device));
+                if test.is_some_and(|test| names(test, VENDOR)) || is_denied() && names(*code, VENDOR) {
+                    out.extend(test);
+                    out.extend(Some(*code).filter(|_| !is_own(&alternative)));
+                }
+            }
+        }
+    };
+    for &block in [k.module, k.block].iter().flat_map(|kind| index.of_kind(*kind)) {
+        let mut tested: Vec<Alternative> = Vec::new();
+        for branch in index.parts(block).filter_map(|statement| index.if_statement(statement)) {
+            let first = branch.body().map(|body| (branch.condition(), body));
+            let others = branch.clauses().filter_map(|clause| Some((clause.condition, clause.body?)));
+            let all: Vec<Alternative> = first.into_iter().chain(others).collect();
+            settle(&all);
+            tested
+                .extend(all.into_iter().filter(|(test, _)| test.is_some_and(|t| names(t, VENDOR) || names(t, device))));
+        }
+        settle(&tested);
+    }
+    for &choice in index.of_kind(k.conditional_expression) {
+        let mut alternatives: Vec<Alternative> = Vec::new();
+        let mut at = choice;
+        while index.kind(at) == k.conditional_expression
+            && let [value, test, other] = index.parts(at).collect::<Vec<_>>()[..]
+        {
+            alternatives.push((Some(test), value));
+            at = other;
+        }
+        alternatives.push((None, at));
+        settle(&alternatives);
+    }
+    // `if CUDAAccelerator.is_available():` stays, and so does its code.
+    let own_query = |test: &Id| {
+        let callee = index.callee(*test).map_or("", |callee| index.text_of(callee));
+        callee.ends_with(".is_available") && !callee.contains(&format!("{VENDOR}.")) && names(*test, VENDOR)
+    };
+    let asked = index.if_statements().filter(|branch| branch.condition().as_ref().is_some_and(own_query));
+    out.extend(asked.filter_map(|branch| branch.body()));
+    for &test in index.of_kind(k.boolean_operator) {
+        // `x.is_cuda and HAS_KERNELS`, where a package may be missing.
+        let asks = |id: &Id| index.text_of(*id).ends_with(".is_cuda");
+        let of_kernel = || index.of_kind_in(k.identifier, test).iter().any(|id| is_optional(view, *id));
+        if names(test, VENDOR)
+            && (names(test, device) || index.of_kind_in(k.attribute, test).iter().any(asks) && of_kernel())
+        {
+            out.push(test);
+        }
+    }
+    for &list in [k.list, k.tuple, k.set].iter().flat_map(|kind| index.of_kind(*kind)) {
+        let (own, others): (Vec<Id>, Vec<Id>) = index.parts(list).partition(|part| is_device(view, *part, device));
+        out.extend(others.into_iter().filter(|part| !own.is_empty() && index.kind(*part) == k.string));
+    }
+    out.into_iter().map(|id| index.range(id)).collect()
+}
+
+/// Whether a node mentions something as a word of a name or in a string.
+fn names(view: &FileView<'_>, at: Id, part: &str) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let kinds = [k.identifier, k.string];
+    let mut inside = kinds.iter().flat_map(|kind| index.of_kind_in(*kind, at)).chain([&at]);
+    inside.any(|id| kinds.contains(&index.kind(*id)) && has_part(index.text_of(*id), part))
+}
+
+fn is_device(view: &FileView<'_>, string: Id, device: &str) -> bool {
+    view.index.text_of(string).trim_matches(['"', '\'']) == device && view.index.kind(string) == kinds().string
+}
+
+/// Whether an alternative is for the target: its test mentions the device, or the code names it directly.
+fn is_own(view: &FileView<'_>, (test, code): Alternative, device: &str) -> bool {
+    let (index, k) = (&view.index, kinds());
+    if let Some(test) = test.filter(|test| names(view, *test, device)) {
+        let mut negated = index.of_kind_in(k.not_operator, test).iter().chain([&test]);
+        let denies = |id: &Id| index.kind(*id) == k.not_operator && names(view, *id, device);
+        return !negated.any(denies) && !index.text_of(test).contains("!=");
+    }
+    let chooses = |id: &Id| [k.if_statement, k.conditional_expression].contains(&index.kind(*id));
+    let directly = |id: Id| !index.ancestors(id).take_while(|a| *a > code).any(|a| chooses(&a));
+    !chooses(&code)
+        && index.of_kind_in(k.string, code).iter().chain([&code]).any(|s| is_device(view, *s, device) && directly(*s))
+}
+
+/// Whether a name is bound by an import that may fail, or next to one.
+fn is_optional(view: &FileView<'_>, name: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let imports = [k.import_statement, k.import_from_statement];
+    let tries_import = |bound: Id| {
+        let tried = index.ancestors(bound).find(|a| index.kind(*a) == k.try_statement);
+        tried.is_some_and(|tried| {
+            imports.iter().any(|kind| !index.of_kind_in(*kind, tried).is_empty()) && !names(view, tried, "torch")
+        })
+    };
+    let is_bound = |id: Id| index.is_stored(id) || index.ancestors(id).any(|a| imports.contains(&index.kind(a)));
+    view.identifiers(index.text_of(name)).iter().any(|id| is_bound(*id) && tries_import(*id))
+}
+
+/// The tests of an original file that stay as they were, and their code: it moves nothing, and all that the port changes
+/// in it is on lines with something that still needs the source vendor's card, at `left`.
+pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -> [Vec<Range<usize>>; 2] {
+    let (index, k) = (&view.index, kinds());
+    let row = |at: usize| index.text[..at].matches('\n').count();
+    let [mut tests, mut kept] = [Vec::new(), Vec::new()];
+    for node in left.iter().filter_map(|at| index.innermost(&(*at..*at))) {
+        let inside = only_with_cuda(view, node).and_then(|test| {
+            let owner = index.parent(test)?;
+            let code = index.consequence(owner).or_else(|| index.parts(owner).next())?;
+            Some((index.range(test), index.range(code)))
+        });
+        // `if not torch.cuda.is_available(): return` above it.
+        let after = || {
+            let at = view.statement_of(node)?;
+            let block = index.parent(at)?;
+            let turns_away = |s: &Id| {
+                index.is_plain_if(*s)
+                    && index.consequence(*s).and_then(|c| index.parts(c).last()).map(|last| index.kind(last))
+                        == Some(k.return_statement)
+                    && index
+                        .condition(*s)
+                        .is_some_and(|test| names(view, test, VENDOR) && index.text_of(test).starts_with("not"))
+            };
+            let test = index.parts(block).take_while(|s| *s < at).find(turns_away)?;
+            Some((index.range(index.condition(test)?), index.range(test).end..index.range(block).end))
+        };
+        let Some((test, code)) = inside.or_else(after) else { continue };
+        let is_lost = |edit: &Edit| left.iter().any(|at| row(*at) == row(edit.start));
+        let mut acts = ["to", "cuda", "backward", "step"].iter().flat_map(|name| view.calls(name));
+        if edits.iter().any(|edit| test.contains(&edit.start))
+            && !acts.any(|call| code.contains(&index.item(*call).start))
+            && edits.iter().filter(|edit| code.contains(&edit.start)).all(is_lost)
+        {
+            // `self.cuda_config if x.is_cuda else self.cpu_config`, where nothing is assigned to the former any more.
+            let made = index.assignments().filter(|a| code.contains(&index.item(a.id()).start));
+            let made: Vec<&str> = made.filter_map(|a| Some(index.text_of(a.target()?))).collect();
+            for &choice in index.of_kind(k.conditional_expression) {
+                let [value, asked, _] = index.parts(choice).collect::<Vec<_>>()[..] else { continue };
+                if made.contains(&index.text_of(value)) && names(view, asked, VENDOR) {
+                    let around = view.function_of(choice).unwrap_or(choice);
+                    let asks = |id: &&Id| index.text_of(**id).ends_with(".is_cuda");
+                    let answers = index.of_kind_in(k.attribute, around).iter().filter(asks);
+                    tests.extend(answers.chain([&asked]).map(|id| index.range(*id)));
+                }
+            }
+            tests.push(test);
+            kept.push(code);
+        }
+    }
+    [tests, kept]
+}
