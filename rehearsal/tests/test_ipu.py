@@ -129,6 +129,9 @@ torch.save(net.state_dict(), 'net.pt')
         for use in ("out.mean().item()", "float(out.mean())", "1 if out.mean() > 0 else 0"):
             self.bad("ipu.data-dependent", loss_net(f"k = {use}; return out, self.loss(out, y)") + WRAP[len(NET):] + "ipu(x, y)")
 
+    def test_class_weights(self):
+        self.bad("ipu.operations", WRAP.replace("CrossEntropyLoss()", "CrossEntropyLoss(torch.ones(3))") + "ipu(x, y)")
+
     def test_modes(self):
         self.bad("ipu.mode-at-wrap", NET + "net.eval()\npoptorch.trainingModel(net, opts, opt)(x, y)")
         self.bad("ipu.mode-at-wrap", NET + "poptorch.inferenceModel(net)(x)")

@@ -18,7 +18,36 @@ pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
         Some((parts.next()?, parts.next()?))
     });
     let mut tests = guarded.filter(|(body, _)| index.is_within(id, *body)).map(|(_, test)| test);
-    tests.find(|test| means_cuda(view, *test, 3))
+    tests.find(|test| means_cuda(view, *test, 3)).or_else(|| left_without_cuda(view, id))
+}
+
+/// The test above a place that leaves its function without CUDA, which then gives something else:
+/// `if not torch.cuda.is_available(): return 0`. A program that just ends there is not ported yet.
+fn left_without_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
+    let (k, index) = (kinds(), &view.index);
+    let is_made = view.function_of(id).is_some_and(|function| view.name_of(function) == "__init__");
+    let gives = |last: Id| index.kind(last) == k.return_statement && (is_made || index.parts(last).next().is_some());
+    let leaves = |s: Id| {
+        let last = index.consequence(s).and_then(|body| index.parts(body).last());
+        index.otherwise(s).is_none() && last.is_some_and(gives)
+    };
+    let within = index.ancestors(id).take_while(|a| index.kind(*a) != k.function_definition);
+    let blocks = within.filter(|a| index.kind(*a) == k.block);
+    let above = blocks.flat_map(|block| index.parts(block).filter(|s| index.item(*s).next <= id));
+    let mut tests = above.filter(|s| index.kind(*s) == k.if_statement && leaves(*s));
+    tests.find_map(|s| denied(view, index.condition(s)?))
+}
+
+/// The test for CUDA whose "no" makes an expression true.
+fn denied(view: &FileView<'_>, test: Id) -> Option<Id> {
+    let (k, index) = (kinds(), &view.index);
+    let kind = index.kind(test);
+    let mut parts = index.parts(test);
+    if kind == k.not_operator {
+        return parts.next().filter(|inner| means_cuda(view, *inner, 3));
+    }
+    let combines = kind == k.parenthesized_expression || kind == k.boolean_operator && operator(view, test) == "or";
+    combines.then(|| parts.find_map(|part| denied(view, part))).flatten()
 }
 
 /// Whether a test for CUDA needs no change: "no" selects code that runs without it. If that ends the program, it does.
@@ -42,7 +71,10 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
                 .any(|c| matches!(called_name(index, *c), Some("exit" | "_exit" | "error" | "abort")))
     };
     if index.kind(statement) == k.if_statement {
-        return index.otherwise(statement).is_none_or(|otherwise| !ends(otherwise));
+        return match index.otherwise(statement) {
+            Some(otherwise) => !ends(otherwise),
+            None => !ends_below(view, statement, &ends),
+        };
     }
     // A name with the result: it must not be used negated.
     let assignment = index.ancestors(question).find(|a| index.kind(*a) == k.assignment);
@@ -56,6 +88,18 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
         index.condition(*i).is_some_and(|c| index.text_of(c) == text) && index.otherwise(*i).is_some_and(ends)
     });
     !refused && !asserted && !ended
+}
+
+/// Whether the program ends below a test for CUDA that returns: with an error right there, or one that speaks of a GPU.
+fn ends_below(view: &FileView<'_>, test: Id, ends: &dyn Fn(Id) -> bool) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let returns = index.consequence(test).and_then(|body| index.parts(body).last());
+    let speaks = |s: Id| {
+        let text = index.text_of(s).to_ascii_lowercase();
+        index.kind(s) == k.raise_statement || ["cuda", "gpu"].iter().any(|word| text.contains(word))
+    };
+    returns.is_some_and(|last| index.kind(last) == k.return_statement)
+        && index.parent(test).is_some_and(|b| index.parts(b).any(|s| s > test && ends(s) && speaks(s)))
 }
 
 /// Whether an expression is true only with CUDA.

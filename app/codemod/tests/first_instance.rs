@@ -38,3 +38,14 @@ fn a_save_beside_the_step_is_the_first_instances() {
 fn a_save_in_a_project_that_does_not_train_stays() {
     assert_eq!(ported(&[("utils.py", UTILS)]), [UTILS]);
 }
+
+#[test]
+fn constructors_that_call_one_another_end_the_search_for_a_test() {
+    let logger = |name: &str| {
+        format!(
+            "\n\nclass {name}(Base):\n    def __init__(self):\n        super().__init__()\n        self.log = open(\"log\", \"w\")\n"
+        )
+    };
+    let files = ported(&[("train.py", &format!("{ENGINE}{}{}", logger("First"), logger("Second")))]);
+    assert!(files[0].contains("def distributed_options("), "{}", files[0]);
+}

@@ -29,6 +29,10 @@ fn what_cuda_alone_reaches_is_not_told() {
         check_silent(target, "if x.is_cuda:\n    eye = eye.cuda()\n");
         check_silent(target, "import torch\n\nif torch.cuda.device_count() > 1:\n    torch.cuda.set_device(1)\n");
     }
+    let first = "    if not torch.cuda.is_available() or not args.fast:\n        return";
+    check_silent("ipu", &format!("import torch\n\n\ndef width(net):\n{first} 0\n    return size(net.cuda())\n"));
+    let ends = format!("import torch\n\n\ndef main(net):\n{first}\n    net.cuda()\n");
+    check_said("ipu", &ends, "7: `.cuda()` remains");
     check_said("ipu", "if args.cuda:\n    net.cuda()\n", "2: `.cuda()` remains");
     check_said(
         "ipu",
@@ -48,6 +52,25 @@ fn a_question_that_ends_the_program_is_told() {
     check_said("ipu", "import torch\n\nhas = torch.cuda.is_available()\nif not has:\n    exit()\n", asks);
     check_said("ipu", "import torch\n\nif torch.cuda.is_available():\n    go()\nelse:\n    raise SystemExit\n", asks);
     check_said("rdu", "import torch\n\nassert torch.cuda.is_available()\n", asks);
+    let chosen = "import torch\n\n\ndef choose(must):\n    if torch.cuda.is_available():\n        return 'gpu'\n";
+    check_said(
+        "ipu",
+        &format!("{chosen}    if must:\n        raise RuntimeError('no GPU')\n    return 'host'\n"),
+        asks,
+    );
+    check_silent("ipu", &format!("{chosen}    if must:\n        raise RuntimeError('no name')\n    return 'host'\n"));
+}
+
+#[test]
+fn a_method_called_backward_is_not_always_a_backward_pass() {
+    let layers =
+        "import numpy as np\n\nfor x, y in batches:\n    loss.backward(net(x), y)\n    net.backward(loss.dinputs)\n";
+    for target in ["ipu", "rdu"] {
+        check_silent(target, layers);
+    }
+    let denoises = "    with torch.no_grad():\n        out = diffusion.backward(x, y)\n";
+    let (after, said) = ported("ipu", &[("a.py", &format!("{STEP}{denoises}"))]);
+    assert!(after[0].contains("ipu_training_step(") && said.is_empty(), "{said}{}", after[0]);
 }
 
 #[test]

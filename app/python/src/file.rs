@@ -91,6 +91,13 @@ impl<'t> PythonFile<'t> {
         self.calls.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Leaves calls out of those of a name.
+    pub fn forget_calls(&mut self, name: &str, forgotten: &[Id]) {
+        if let Some(calls) = self.calls.get_mut(name) {
+            calls.retain(|call| !forgotten.contains(call));
+        }
+    }
+
     /// Calls of a function by its own name, or as a method of something that is not a model: `model.train()` is not a
     /// call of a `train`.
     pub fn callers(&self, function: Id) -> impl Iterator<Item = Id> + '_ {
@@ -182,8 +189,12 @@ impl<'t> PythonFile<'t> {
                 return Some(self.index.item(parameters).end);
             }
         }
-        let assignments = self.index.of_kind_in(k.assignment, function).iter();
-        let binding = assignments.copied().find(|a| self.index.field(*a, f.left).is_some_and(bound_by))?;
-        Some(self.index.item(binding).end)
+        let first = |kind| {
+            let mut statements = self.index.of_kind_in(kind, function).iter();
+            let binds = |s: &&Id| self.index.field(**s, f.left).is_some_and(bound_by);
+            statements.find(binds).and_then(|s| self.index.field(*s, f.right).or(Some(*s)))
+        };
+        let bindings = [k.assignment, k.for_statement].into_iter().filter_map(first);
+        bindings.map(|value| self.index.item(value).end).min()
     }
 }

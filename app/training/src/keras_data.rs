@@ -42,11 +42,12 @@ pub fn runs<'t>(view: &FileView<'t>, keras: &Keras) -> Vec<Run<'t>> {
             if splits || (y.is_none() && !explicit) || x.is_none_or(|x| is_pipeline(view, x)) {
                 continue;
             }
-            let names = names_of(view, [x, y]);
+            let weights = argument(view, call, usize::MAX, "sample_weight");
+            let names = names_of(view, [x, y, weights]);
             let Some(data) = names else { continue };
             let validation = argument(view, call, usize::MAX, "validation_data")
                 .filter(|v| [kinds().tuple, kinds().list].contains(&index.kind(*v)))
-                .and_then(|v| names_of(view, [index.parts(v).next(), index.parts(v).nth(1)]));
+                .and_then(|v| names_of(view, [0, 1, 2].map(|n| index.parts(v).nth(n))));
             let small = argument(view, call, usize::MAX, "validation_batch_size").map_or(batch, |b| index.text_of(b));
             out.push(Run {
                 call,
@@ -95,7 +96,7 @@ fn batch_of<'t>(view: &FileView<'t>, call: Id, place: usize, keyword: &str) -> O
     plain.then(|| index.text_of(value))
 }
 
-fn names_of<'t>(view: &FileView<'t>, values: [Option<Id>; 2]) -> Option<Vec<&'t str>> {
+fn names_of<'t>(view: &FileView<'t>, values: [Option<Id>; 3]) -> Option<Vec<&'t str>> {
     let mut out: Vec<&str> = Vec::new();
     for value in values.into_iter().flatten() {
         if view.index.kind(value) != kinds().identifier {

@@ -1,5 +1,6 @@
 //! Where a script trains and where it validates.
 
+use crate::step::runs_without_gradients;
 use python::PythonFile;
 use python::tree::{Id, kinds};
 
@@ -45,6 +46,28 @@ impl Steps {
     pub fn in_validation(&self, view: &PythonFile<'_>, id: Id) -> bool {
         self.validation.iter().any(|s| view.index.is_within(id, *s))
     }
+}
+
+/// Calls of a method `backward` that differentiate nothing in PyTorch: of a layer in a program of NumPy, which is given
+/// its gradients, and of a model's own method, such as the denoising of a diffusion model, beside the backward pass.
+pub(crate) fn other_backwards(file: &PythonFile<'_>) -> Vec<Id> {
+    let index = &file.index;
+    let calls = file.calls("backward");
+    let given = |call: &Id| index.arguments(*call).positional().collect::<Vec<_>>();
+    let is_loss = |id: &Id| {
+        let text = index.text_of(*id).to_ascii_lowercase();
+        text.rsplit('.').next().is_some_and(|last| last.contains("loss"))
+    };
+    let imports = |module: &&str| file.names.imports(module);
+    let trainers = ["torch", "accelerate", "lightning", "pytorch_lightning", "deepspeed"];
+    let of_numpy = imports(&"numpy") && !trainers.iter().any(imports);
+    let is_other = |call: &Id| match given(call).as_slice() {
+        [] => false,
+        [first, others @ ..] if is_loss(first) => of_numpy && !others.is_empty(),
+        [_] => of_numpy,
+        _ => of_numpy || calls.iter().any(|c| given(c).is_empty()) || runs_without_gradients(file, *call),
+    };
+    calls.iter().copied().filter(is_other).collect()
 }
 
 /// Whether a function receives what it evaluates, or sets it to evaluation mode: a `def test():` that builds a network

@@ -1,7 +1,7 @@
 //! A file with the roles of its names in training.
 
 use crate::roles::Roles;
-use crate::steps::Steps;
+use crate::steps::{Steps, other_backwards};
 use python::PythonFile;
 use python::tree::{Id, Tree};
 use std::ops::Deref;
@@ -26,7 +26,9 @@ impl<'t> Deref for FileView<'t> {
 impl<'t> FileView<'t> {
     /// Reads a parsed text.
     pub fn read(path: &'t str, tree: &'t Tree) -> Self {
-        let file = PythonFile::read(path, tree);
+        let mut file = PythonFile::read(path, tree);
+        let others = other_backwards(&file);
+        file.forget_calls("backward", &others);
         Self { roles: Roles::collect(&file), steps: Steps::collect(&file), file }
     }
 

@@ -47,6 +47,8 @@ class IpuRules(Rules):
             if layers > 1 or both or (dropout and training):
                 raise refused("ipu.operations", f"{name} with {layers} layers{', in both directions' if both else ''}"
                               f"{', with dropout' if dropout and training else ''}: PopTorch 3.3 has one layer in one direction, without dropout")
+        if name in ("cross_entropy", "nll_loss") and (args[2] if len(args) > 2 else kwargs.get("weight")) is not None:
+            raise refused("ipu.operations", f"{name} with class weights inside forward: PopTorch 3.3 accepts none")
         if name == "embedding" and (args[2] if len(args) > 2 else kwargs.get("padding_idx")) is not None:
             broken("ipu.operations", "padding_idx has no effect on the IPU: the padding row is trained like the others")
             args, kwargs = args[:2], {}

@@ -9,7 +9,7 @@ use training::FileView;
 pub(super) fn goes_to_a_tensor(view: &FileView<'_>, call: Id) -> bool {
     match view.index.arguments(call).keyword("device") {
         Some(device) => is_of_tensor(view, device, 3),
-        None => is_sent(view, call, 2),
+        None => sends(view, call) || is_sent(view, call, 2),
     }
 }
 

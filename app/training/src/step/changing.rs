@@ -15,9 +15,17 @@ use python::tree::{Id, kinds};
 pub(crate) fn changing(step: &TrainingStep<'_, '_>, statements: &[Id]) -> Vec<Id> {
     let k = kinds();
     let file = step.file;
+    // A loop inside the step has its own numbers.
+    let by_inner_loop = |id: Id| {
+        let inner = file.index.ancestors(id).filter(|a| *a > step.body && file.index.is_loop(*a));
+        inner
+            .into_iter()
+            .any(|a| file.index.target(a).is_some_and(|t| file.index.mentions(t, |word| word == text(step, id))))
+    };
     let is_fixed = |id: Id| {
         let by_function = file.index.kind(step.body) == k.function_definition && file.binds(step.body, text(step, id));
         by_function
+            || by_inner_loop(id)
             || matches!(file.role(id), Some(Role::Model))
             || binds_in(&file, step.body, text(step, id)) && !counts(step, text(step, id)) && !varies(step, id, 4)
             || cut_by_hand(file, step.body, id).is_some()

@@ -62,7 +62,8 @@ fn is_fixed(file: FileInProject<'_, '_>, optimizer: &str, body: Id, id: Id) -> b
 pub(crate) fn is_constant(file: FileInProject<'_, '_>, optimizer: &str, body: Id, test: Id) -> bool {
     let k = kinds();
     let index = &file.index;
-    let asks_form = |call: Id| called_name(index, call).is_some_and(|n| matches!(n, "isinstance" | "len" | "hasattr"));
+    let form = |name: &str| matches!(name, "isinstance" | "len" | "hasattr" | "dim" | "ndim" | "shape" | "size");
+    let asks_form = |call: Id| called_name(index, call).is_some_and(form);
     // `int(args.steps) > 0`
     let converts =
         |call: Id| matches!(index.text_of(index.callee(call).unwrap_or(call)), "int" | "float" | "bool" | "str");
@@ -78,6 +79,7 @@ pub(crate) fn is_constant(file: FileInProject<'_, '_>, optimizer: &str, body: Id
         let parent = index.parent(id).filter(|p| [k.attribute, k.subscript].contains(&index.kind(*p)));
         match parent {
             Some(attribute) if name == "self" => set_once(&file, attribute),
+            Some(part) if index.attribute(part).and_then(|a| a.name()).is_some_and(form) => true,
             Some(part) => dotted(index, part).is_none_or(|d| !d.ends_with(".training")) && !binds_in(&file, body, name),
             None => {
                 file.role(id) == Some(Role::Model)

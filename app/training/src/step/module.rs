@@ -57,14 +57,22 @@ impl Module {
         let is_outside = |s: &Id| step.is_alive(*s) && !slice.contains(step, *s) && *s != slice.from && *s != step.end;
         let stays: Vec<Id> = leaves(&file, step.whole).into_iter().filter(is_outside).collect();
         let results = results(step, slice, &loss, (&stays, &extraction), &mut obstacles);
-        let takes_number = |s: &Id, name: &str| {
-            index.of_kind_in(kinds().call, *s).iter().any(|c| {
-                called_name(index, *c) == Some("item")
-                    && file.index.receiver(*c).is_some_and(|o| index.text_of(o) == name)
-            })
-        };
-        let scalars: Vec<String> =
-            results.iter().filter(|n| stays.iter().any(|s| takes_number(s, n))).cloned().collect();
+        // `loss`, and `losses["total"]` of a dictionary.
+        let owner = |id: Id| index.value(id).filter(|_| index.kind(id) == kinds().subscript).unwrap_or(id);
+        let is_key =
+            |id: Id| owner(id) == id || index.parts(id).last().is_some_and(|p| index.kind(p) == kinds().string);
+        let calls = stays.iter().flat_map(|s| index.of_kind_in(kinds().call, *s));
+        let items = calls.filter(|call| called_name(index, **call) == Some("item"));
+        let numbers: Vec<Id> = items.filter_map(|c| file.index.receiver(*c)).filter(|id| is_key(*id)).collect();
+        let mut scalars: Vec<String> = Vec::new();
+        for name in &results {
+            let own = numbers.iter().filter(|id| index.is_text(owner(**id), name)).map(|id| index.text_of(*id));
+            for text in own {
+                if !scalars.iter().any(|scalar| scalar == text) {
+                    scalars.push(text.to_owned());
+                }
+            }
+        }
         if obstacles.is_empty() {
             let is_carried = |name: &&String| is_carried(step, slice, name, &extraction);
             let carried: Vec<String> = results.iter().filter(is_carried).cloned().collect();

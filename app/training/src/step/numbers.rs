@@ -1,11 +1,12 @@
 //! Python numbers in the loss that change during training: a weight that is warmed up, a temperature.
 
 use super::TrainingStep;
-use super::bindings::bindings;
+use super::bindings::{bindings, binds_in};
 use super::callers::{given, is_epoch};
+use super::dataflow::reads;
 use crate::project::FileInProject;
 use python::names::called_name;
-use python::tree::{Id, kinds};
+use python::tree::{Id, fields, kinds};
 
 /// The whole arithmetic expression on numbers that contains a changing value, if a tensor can replace it:
 /// `min(1, epoch / 5)` of `min(1, epoch / 5) * penalty`. None if it is not a number, or decides something.
@@ -26,6 +27,13 @@ pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
         if [k.assignment, k.augmented_assignment].contains(&kind) {
             let is_value = index.source(around) == Some(inside);
             return (is_value && index.parent(around).is_some_and(|s| step.before.contains(&s))).then_some(whole);
+        }
+        if kind == k.keyword_argument || kind == k.argument_list && is_factor(step.file, around, inside) {
+            if kind == k.argument_list {
+                return Some(whole);
+            }
+            inside = around;
+            continue;
         }
         // The result of arithmetic with a tensor can be passed to anything.
         let asks_size = || ["shape", "size("].iter().any(|word| index.text_of(around).contains(word));
@@ -58,13 +66,14 @@ pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool 
         return index.parts(id).all(follows);
     }
     if let Some(call) = index.call(id) {
-        let of_numbers = matches!(called_name(index, id), Some("min" | "max" | "abs" | "float" | "int" | "round"))
+        let of_numbers = called_name(index, id).is_some_and(is_of_numbers)
             || call.qualified(&file.names).is_some_and(|name| name.starts_with("math."));
         // `x.float()` of a tensor is a tensor of a different type.
         let on_number = |of: Id| file.names.by_import(index.text_of(of)) || follows(of);
         let mut arguments = call.arguments().ids();
         return called_name(index, id) == Some("len")
-            || of_numbers && index.receiver(id).is_none_or(on_number) && arguments.all(follows);
+            || of_numbers && index.receiver(id).is_none_or(on_number) && arguments.all(follows)
+            || computes_number(file, id, steps);
     }
     if ![k.identifier, k.attribute].contains(&kind) {
         return false;
@@ -88,6 +97,99 @@ pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool 
         }
         None => !bound.is_empty() && bound.into_iter().all(from_binding),
     }
+}
+
+/// Python's functions of numbers, some of which accept no tensor of a compiled step.
+fn is_of_numbers(name: &str) -> bool {
+    matches!(name, "min" | "max" | "abs" | "float" | "int" | "round")
+}
+
+/// Whether a call of the file's own function makes a number of numbers, such as `kl_weight(epoch)`: it does not use
+/// torch, and returns numbers or the results of arithmetic.
+fn computes_number(file: FileInProject<'_, '_>, call: Id, steps: u8) -> bool {
+    let (k, index) = (kinds(), &file.view.index);
+    let arguments: Vec<Id> = index.arguments(call).ids().collect();
+    let uses_torch = |d: Id| {
+        let mut names = index.of_kind_in(k.identifier, d).iter();
+        names.any(|id| file.names.qualify(index, *id).is_some_and(|name| name.starts_with("torch")))
+    };
+    let is_arithmetic = |value: Id| {
+        [k.binary_operator, k.conditional_expression].contains(&index.kind(value))
+            || called_name(index, value).is_some_and(is_of_numbers)
+            || is_number(file, value, steps)
+    };
+    let computes = |value: Id| {
+        let given = bindings(&file, index.text_of(value));
+        let mut given = given.into_iter().filter(|b| file.function_of(*b) == file.function_of(value)).peekable();
+        is_arithmetic(value) || given.peek().is_some() && given.all(|b| index.source(b).is_some_and(is_arithmetic))
+    };
+    let returns = |d: Id| {
+        let all = index.of_kind_in(k.return_statement, d).iter().map(|r| index.parts(*r).next());
+        let all: Vec<Option<Id>> = all.collect();
+        !all.is_empty() && all.into_iter().all(|value| value.is_some_and(computes))
+    };
+    let called = index.callee(call).map_or_else(Vec::new, |callee| definitions(file, callee, steps));
+    !arguments.is_empty()
+        && arguments.into_iter().all(|argument| is_number(file, argument, steps))
+        && !called.is_empty()
+        && called.into_iter().all(|d| !uses_torch(d) && returns(d))
+}
+
+/// Whether the function that receives an argument only multiplies by it, adds it and the like, so that it can be a tensor.
+fn is_factor(file: FileInProject<'_, '_>, arguments: Id, argument: Id) -> bool {
+    let (k, index) = (kinds(), &file.view.index);
+    let Some(call) = index.parent(arguments).filter(|call| index.kind(*call) == k.call) else { return false };
+    let keyword = index.field(argument, fields().name).map(|name| index.text_of(name));
+    let place = index.arguments(call).positional().position(|other| other == argument);
+    let is_operand = |id: Id| {
+        let mut around = index.ancestors(id).filter(|a| index.kind(*a) != k.parenthesized_expression);
+        let is_part = around.next().is_some_and(|a| index.kind(a) == k.binary_operator);
+        // Python compares and converts numbers, and no tensor of a compiled step.
+        let decides = |a: Id| {
+            [k.comparison_operator, k.subscript].contains(&index.kind(a))
+                || called_name(index, a).is_some_and(|name| is_of_numbers(name) || name == "range")
+        };
+        is_part && !around.take_while(|a| index.kind(*a) != k.block).any(decides)
+    };
+    let computes_with = |definition: Id| {
+        let own = usize::from(file.class_of(definition).is_some());
+        let mut parameters = index.function(definition).into_iter().flat_map(|d| d.parameters()).skip(own);
+        let name = keyword.or_else(|| parameters.nth(place?).map(|p| p.name));
+        let is_read = |id: &Id| Some(index.text_of(*id)) == name;
+        let reads = index.body(definition).map_or_else(Vec::new, |body| reads(&file, body));
+        reads.iter().any(is_read)
+            && reads.into_iter().filter(is_read).all(is_operand)
+            && !name.is_some_and(|name| binds_in(&file, definition, name))
+    };
+    let called = index.callee(call).map_or_else(Vec::new, |callee| definitions(file, callee, 4));
+    !called.is_empty() && called.into_iter().all(computes_with)
+}
+
+/// The functions of the file that a callee may be: by its name, by what is assigned to it or passed as it; the forward
+/// pass of a module.
+fn definitions(file: FileInProject<'_, '_>, callee: Id, steps: u8) -> Vec<Id> {
+    let (k, index) = (kinds(), &file.view.index);
+    let Some(steps) = steps.checked_sub(1) else { return Vec::new() };
+    let functions = index.of_kind(k.function_definition).iter().copied();
+    if let Some(class) = called_name(index, callee).filter(|_| index.kind(callee) == k.call) {
+        let is_of_class = |d: &Id| file.class_of(*d).is_some_and(|c| file.name_of(c) == class);
+        return functions.filter(|d| file.name_of(*d) == "forward" && is_of_class(d)).collect();
+    }
+    let text = index.text_of(callee);
+    let name = text.strip_prefix("self.").unwrap_or(text);
+    let named: Vec<Id> = functions.filter(|d| file.name_of(*d) == name).collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let parameter = index.ancestors(callee).find(|a| {
+        index.kind(*a) == k.function_definition
+            && index.function(*a).into_iter().flat_map(|d| d.parameters()).any(|p| p.name == text)
+    });
+    let values = match parameter {
+        Some(function) => given(&file, function, text),
+        None => bindings(&file, text).into_iter().filter_map(|b| index.source(b)).collect(),
+    };
+    values.into_iter().flat_map(|value| definitions(file, value, steps)).collect()
 }
 
 /// Whether a loop assigns Python numbers to a name: `n` of `for n, (x, y) in enumerate(loader)`, `t` of

@@ -43,10 +43,9 @@ pub(super) fn read<'t>(
         obstacles.push(says::optimizer_unnamed().at(made.call));
     }
     let given: Vec<Id> = index.arguments(made.call).ids().collect();
-    let whole = given
-        .first()
-        .and_then(|a| index.call(value_once(&file, *a)))
-        .filter(|c| c.name() == Some("parameters") && c.arguments().is_empty());
+    let weights = index.arguments(made.call).get(0, "params");
+    let whole = weights.and_then(|a| index.call(value_once(&file, a)));
+    let whole = whole.filter(|c| c.name() == Some("parameters") && c.arguments().is_empty());
     let model = whole.and_then(|c| c.receiver()).filter(|m| dotted(index, *m).is_some());
     if model.is_none() {
         obstacles.push(says::parameter_groups().at(made.call));
@@ -55,7 +54,9 @@ pub(super) fn read<'t>(
     let arguments = definitions.names(ARGUMENTS).iter();
     let known = arguments.filter_map(|n| Some((n.name.strip_prefix(&prefix)?, n.remark.is_empty())));
     let known: Vec<(&str, bool)> = known.collect();
-    let mut edits: Vec<Splice> = Vec::new();
+    let unnamed = given.first().zip(weights).filter(|(all, value)| index.is_within(*value, **all));
+    let unnamed = unnamed.map(|(all, value)| index.item(*all).start..index.item(value).start);
+    let mut edits: Vec<Splice> = unnamed.into_iter().map(|range| Splice { range, text: String::new() }).collect();
     let mut named: Vec<&str> = Vec::new();
     for (place, argument) in index.arguments(made.call).iter().enumerate().skip(1) {
         let (name, value) = match argument {

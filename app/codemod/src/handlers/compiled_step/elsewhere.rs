@@ -37,11 +37,13 @@ pub(super) fn note_own_optimizers(input: &Input<'_, '_>, view: &FileView<'_>) {
         let kind = index.callee(made).map_or("", |g| index.text_of(g));
         let full = qualified(view, made).unwrap_or_default();
         let is_class = called_name(index, made).is_some_and(|n| n.starts_with(char::is_uppercase));
-        let head = full.split('.').next().unwrap_or_default();
+        let head = full.trim_start_matches('.').split('.').next().unwrap_or_default();
         let is_own = input.settings.target.modules.iter().any(|module| module == head);
         let is_file = |path: &str| path.split(['/', '\\']).any(|part| part.strip_suffix(".py").unwrap_or(part) == head);
         let is_function = full.is_empty() && !view.assigns(kind);
         let of_project = is_function || view.defines(head) || input.files.iter().any(|(path, _)| is_file(path));
+        // Other files do not change while a step is left.
+        let of_project = of_project && (view.defines(kind) || !input.project.step_is_left);
         if is_class && !is_own && !full.starts_with("torch.optim.") {
             input.note(view, made, says::other_optimizer(kind));
         } else if !is_class && !is_own && !of_project {
