@@ -3,7 +3,9 @@
 
 use crate::ported::Edit;
 use crate::reached::only_with_cuda;
+use python::lines::line_start;
 use python::tree::{Id, kinds};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use training::FileView;
 use training::project::has_part;
@@ -122,7 +124,7 @@ fn is_optional(view: &FileView<'_>, name: Id) -> bool {
 /// in it is on lines with something that still needs the source vendor's card, at `left`.
 pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -> [Vec<Range<usize>>; 2] {
     let (index, k) = (&view.index, kinds());
-    let row = |at: usize| index.text[..at].matches('\n').count();
+    let lines: BTreeSet<usize> = left.iter().map(|at| line_start(index.text, *at)).collect();
     let [mut tests, mut kept] = [Vec::new(), Vec::new()];
     for node in left.iter().filter_map(|at| index.innermost(&(*at..*at))) {
         let inside = only_with_cuda(view, node).and_then(|test| {
@@ -146,7 +148,7 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
             Some((index.range(index.condition(test)?), index.range(test).end..index.range(block).end))
         };
         let Some((test, code)) = inside.or_else(after) else { continue };
-        let is_lost = |edit: &Edit| left.iter().any(|at| row(*at) == row(edit.start));
+        let is_lost = |edit: &Edit| lines.contains(&line_start(index.text, edit.start));
         let mut acts = ["to", "cuda", "backward", "step"].iter().flat_map(|name| view.calls(name));
         if edits.iter().any(|edit| test.contains(&edit.start))
             && !acts.any(|call| code.contains(&index.item(*call).start))
