@@ -128,7 +128,9 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
     let [mut tests, mut kept] = [Vec::new(), Vec::new()];
     for node in left.iter().filter_map(|at| index.innermost(&(*at..*at))) {
         let inside = only_with_cuda(view, node).and_then(|test| {
-            let owner = index.parent(test)?;
+            // The test of a guard that returns early is below a `not`.
+            let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
+            let owner = index.parent(test).filter(|owner| tests.contains(&index.kind(*owner)))?;
             let code = index.consequence(owner).or_else(|| index.parts(owner).next())?;
             Some((index.range(test), index.range(code)))
         });
