@@ -30,7 +30,9 @@ fn what_cuda_alone_reaches_is_not_told() {
         check_silent(target, "import torch\n\nif torch.cuda.device_count() > 1:\n    torch.cuda.set_device(1)\n");
     }
     let first = "    if not torch.cuda.is_available() or not args.fast:\n        return";
-    check_silent("ipu", &format!("import torch\n\n\ndef width(net):\n{first} 0\n    return size(net.cuda())\n"));
+    let width = format!("import torch\n\n\ndef width(net):\n{first} 0\n    return size(net.cuda())\n");
+    let said = ported("ipu", &[("a.py", &width)]).1;
+    assert!(!said.contains(".cuda()"), "{said}");
     let ends = format!("import torch\n\n\ndef main(net):\n{first}\n    net.cuda()\n");
     check_said("ipu", &ends, "7: `.cuda()` remains");
     check_said("ipu", "if args.cuda:\n    net.cuda()\n", "2: `.cuda()` remains");
