@@ -21,9 +21,7 @@ fn commented(input: &Input<'_, '_>, list: &str) -> Vec<Wish> {
     let file = input.path.rsplit('/').next().unwrap_or(input.path);
     // A PyTorch program has TensorFlow for other reasons: to write logs, to read a format.
     let beside = list == TENSORFLOW && input.project.imports("torch") && !input.project.trains_in_tensorflow;
-    if beside || !file.starts_with("requirements") || !file.ends_with(".txt") {
-        return Vec::new();
-    }
+    let text = if beside || !file.starts_with("requirements") || !file.ends_with(".txt") { "" } else { input.text };
     let mut start = 0;
     let wish = |line: &str| {
         let (at, requirement) = (start, line.trim_end());
@@ -35,5 +33,5 @@ fn commented(input: &Input<'_, '_>, list: &str) -> Vec<Wish> {
         let end = insert(at + requirement.len(), format!("  # {}", package.remark));
         Some(Wish { at, changes: vec![insert(at, "# ".to_owned()), end], imports: Vec::new() })
     };
-    input.text.split_inclusive('\n').filter_map(wish).collect()
+    text.split_inclusive('\n').filter_map(wish).collect()
 }
