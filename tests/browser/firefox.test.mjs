@@ -112,7 +112,7 @@ inTab("two tabs keep their work apart", async (tab, user) => {
   await tab.until(() => document.querySelector("#source").value === "first = 1\n");
   await second.close();
   await tab.reload();
-  await tab.said("#other-work", "The work of another tab");
+  await tab.said("#other-work", "Work from another tab");
 });
 
 test("a worker that crashes is said, the text stays, and the next one ports it", { timeout: 60_000 }, async () => {

@@ -306,7 +306,7 @@ onPage("bad input is named, with its place, and nothing is lost", {}, async (pag
   await inFolder((folder) => {
     const pack = "import sys, zipfile\nwith zipfile.ZipFile('n.zip', 'w') as out:\n  for name in sys.argv[1:]: out.writestr(name, '{}')";
     execFileSync("python3", ["-c", pack, "p/a.ipynb", "p/b.ipynb", "p/.ipynb_checkpoints/a.ipynb", "p/x.csv"], { cwd: folder });
-    return refused({ name: "n.zip", bytes: readFileSync(join(folder, "n.zip")) }, /no Python file in it, but 2 notebooks\. Export them.*nbconvert/);
+    return refused({ name: "n.zip", bytes: readFileSync(join(folder, "n.zip")) }, /contains no Python files, but 2 notebooks\. Export them.*nbconvert/);
   });
   for (const name of ["not_python.py", "python2.py", "half_pasted.py"]) {
     await page.chooseFiles([{ name, bytes: fixture(name) }]);
