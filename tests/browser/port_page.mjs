@@ -163,7 +163,7 @@ export class PortPage {
       this.page.waitForEvent("filechooser"),
       this.page.getByRole("button", { name: "Open files…" }).click(),
     ]);
-    await dialog.setFiles(payload);
+    await dialog.setFiles(payload, { timeout: 120_000 });
   }
 
   /** The work stored in this browser. Requests are answered in order, so it includes what the page wrote before. */

@@ -14,7 +14,7 @@ import { root, serve } from "./site.mjs";
 const command = ["debug", "release"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
 const projects = [...fixtures(), ...corpus("bounded.txt", 50)];
 const count = projects.reduce((sum, { files }) => sum + files.length, 0);
-const limit = { timeout: 180_000 };
+const limit = { timeout: 600_000 };
 let ways, wanted;
 
 before(async () => {
