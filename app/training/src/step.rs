@@ -59,7 +59,7 @@ pub(crate) use forward::of_package;
 pub use forward::{in_model, is_model_call, model_calls};
 pub use forward_function::ForwardFunction;
 pub use handed::{HandedLoss, handed_losses};
-pub use host::{comes_first, host_uses, is_late, outermost_without, runs_without_gradients};
+pub use host::{comes_first, host_uses, is_late, outermost_without};
 pub use logged_loss::logs_a_share;
 pub use loss::{loss_of, unnamed_loss};
 pub use micro_batches::{divides, is_left_early};

@@ -1,6 +1,5 @@
 //! Where a script trains and where it validates.
 
-use crate::step::runs_without_gradients;
 use python::PythonFile;
 use python::tree::{Id, kinds};
 
@@ -68,6 +67,20 @@ pub(crate) fn other_backwards(file: &PythonFile<'_>) -> Vec<Id> {
         _ => of_numpy || calls.iter().any(|c| given(c).is_empty()) || runs_without_gradients(file, *call),
     };
     calls.iter().copied().filter(is_other).collect()
+}
+
+/// Under `torch.no_grad()`, as a block or as a decorator.
+pub(crate) fn runs_without_gradients(file: &PythonFile<'_>, call: Id) -> bool {
+    let k = kinds();
+    let index = &file.index;
+    index.ancestors(call).any(|a| {
+        let decorated = index.kind(a) == k.function_definition
+            && index.parent(a).is_some_and(|p| index.kind(p) == k.decorated_definition);
+        let whole = if decorated { index.parent(a).unwrap_or(a) } else { a };
+        let text = index.text_of(whole);
+        (decorated || index.kind(a) == k.with_statement)
+            && ["no_grad", "inference_mode"].iter().any(|word| text.lines().next().unwrap_or(text).contains(word))
+    })
 }
 
 /// Whether a function receives what it evaluates, or sets it to evaluation mode: a `def test():` that builds a network

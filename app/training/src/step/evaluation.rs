@@ -1,8 +1,8 @@
 //! Calls of a model that evaluate it.
 
 use super::calls::loop_around;
-use super::host::runs_without_gradients;
 use crate::project::FileInProject;
+use crate::steps::runs_without_gradients;
 use python::names::called_name;
 use python::tree::{Id, kinds};
 

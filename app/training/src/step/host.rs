@@ -5,6 +5,7 @@ use super::calls::arguments;
 use super::forward::in_model;
 use crate::project::FileInProject;
 use crate::roles::Role;
+use crate::steps::runs_without_gradients;
 use crate::words::MODULE_METHODS;
 use python::PythonFile;
 use python::names::{called_name, dotted};
@@ -103,18 +104,4 @@ pub fn outermost_without(file: &PythonFile<'_>, call: Id, step: Id) -> Option<Id
     let is_statement =
         |id: &Id| index.parent(*id).is_some_and(|p| index.kind(p) == k.block || index.kind(p) == k.module);
     inner.filter(is_statement).last()
-}
-
-/// Under `torch.no_grad()`, as a block or as a decorator.
-pub fn runs_without_gradients(file: &PythonFile<'_>, call: Id) -> bool {
-    let k = kinds();
-    let index = &file.index;
-    index.ancestors(call).any(|a| {
-        let decorated = index.kind(a) == k.function_definition
-            && index.parent(a).is_some_and(|p| index.kind(p) == k.decorated_definition);
-        let whole = if decorated { index.parent(a).unwrap_or(a) } else { a };
-        let text = index.text_of(whole);
-        (decorated || index.kind(a) == k.with_statement)
-            && ["no_grad", "inference_mode"].iter().any(|word| text.lines().next().unwrap_or(text).contains(word))
-    })
 }
