@@ -54,6 +54,17 @@ def bound_in(function):
     return names - shared
 
 
+def guards_above(owner, statement):
+    """The negated tests whose code leaves the block before this statement: `if not available: return`."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(owner, name, None)
+        if isinstance(block, list) and statement in block:
+            for above in block[: block.index(statement)]:
+                leaves = isinstance(above, ast.If) and isinstance(above.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+                if leaves and any(isinstance(part, ast.Not) for part in ast.walk(above.test)):
+                    yield above.test
+
+
 class Mentions(ast.NodeVisitor):
     """Every place that uses CUDA: `(kind, first line, last line, what it is)`."""
 
@@ -79,6 +90,8 @@ class Mentions(ast.NodeVisitor):
         around = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
         around += [one for p in self.parents if isinstance(p, ast.BoolOp) for one in p.values]
         tests = [test for test in around if all(part is not node for part in ast.walk(test))]
+        for owner, inside in zip(self.parents, self.parents[1:]):
+            tests += guards_above(owner, inside)
         if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests):
             kind, text = "mention", f"under a CUDA test: {text}"
         # The classes are in every PyTorch, so a type needs no CUDA.
