@@ -30,6 +30,8 @@ pub(crate) struct Mention {
     pub(crate) lines: (usize, usize),
     /// The name, or the context of a string.
     pub(crate) text: String,
+    /// Devices of accelerators for which the program has code of its own beside it.
+    pub(crate) beside: Vec<String>,
 }
 
 impl CPython {
@@ -50,7 +52,7 @@ impl CPython {
         let mention = |one: &Value| {
             let line = |n: usize| Some(one[n].as_u64()? as usize);
             let text = |n: usize| Some(one[n].as_str()?.to_owned());
-            Some(Mention { kind: text(0)?, lines: (line(1)?, line(2)?), text: text(3)? })
+            Some(Mention { kind: text(0)?, lines: (line(1)?, line(2)?), text: text(3)?, beside: texts(&one[4])? })
         };
         Ok(Said {
             refused: answer["refused"].as_str().map(str::to_owned),
@@ -122,6 +124,22 @@ mod tests {
         check("x.to('cuda:1')\nprint('cuda')\n", &["1 device in Call", "2 mention in Call"]);
         check("a.get('cuda', 'cuda')\n", &["1 mention in Call", "1 device in Call"]);
         check("d = {'cuda': 'cuda'}\nx = 'cudaX'\n", &["1 mention in Dict", "1 device in Dict"]);
+    }
+
+    #[test]
+    fn code_below_a_returning_test_for_cuda_is_under_it() {
+        let guarded = "def f():\n    if not cuda:\n        return\n    x.cuda()\ndef g():\n    x.cuda()\n";
+        check(guarded, &["4 mention under a CUDA test: .cuda()", "6 call .cuda()"]);
+    }
+
+    #[test]
+    fn devices_that_a_program_chooses_between() {
+        let beside = |text: &str| CPython::new("python3").look(text, false).unwrap().mentions[0].beside.clone();
+        assert_eq!(beside("d = 'hpu' if has_hpu else 'xpu' if has_xpu else 'cuda'\n"), ["hpu", "xpu"]);
+        assert_eq!(beside("if has_xpu:\n    pass\nelse:\n    x.cuda()\n"), ["xpu"]);
+        assert_eq!(beside("if torch.cuda.is_available():\n    pass\nif has_hpu():\n    pass\n"), ["hpu"]);
+        assert_eq!(beside("if name in ('cpu', 'cuda'):\n    to_hpu()\n"), ["hpu"]);
+        assert_eq!(beside("x.cuda()\nto_hpu()\n"), [""; 0]);
     }
 
     #[test]

@@ -99,10 +99,10 @@ pub(crate) fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Opti
         }
         // Code of other modes is kept, and only the engine knows which lines these are.
         if style == Style::InPlace && error.is_none() {
-            faults.extend(residue_missed(before, file, &said.mentions));
+            faults.extend(residue_missed(before, file, &options.target, &said.mentions));
         }
     } else if style == Style::InPlace && error.is_none() {
-        faults.extend(residue_missed(before, file, &subject.original.mentions));
+        faults.extend(residue_missed(before, file, &options.target, &subject.original.mentions));
     }
     Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults }
 }
@@ -158,7 +158,7 @@ pub(crate) fn comment_lost(original: &Said, ported: &Said, removed: &[String]) -
 }
 
 /// Places that use CUDA on lines that the port neither edited nor reported, one of each class.
-fn residue_missed(before: &str, file: &PortedFile, mentions: &[Mention]) -> Vec<Fault> {
+fn residue_missed(before: &str, file: &PortedFile, target: &str, mentions: &[Mention]) -> Vec<Fault> {
     let mut told: Vec<(usize, usize)> = Vec::new();
     let line_at = |text: &str, at: usize| text[..at].matches('\n').count() + 1;
     let mut shift = 0_isize;
@@ -188,8 +188,11 @@ fn residue_missed(before: &str, file: &PortedFile, mentions: &[Mention]) -> Vec<
         }
     }
     let mut faults: Vec<Fault> = Vec::new();
-    for Mention { kind, lines: (first, last), text } in mentions {
-        let class = format!("{kind} {text}");
+    for Mention { kind, lines: (first, last), text, beside } in mentions {
+        // Code for CUDA is kept where the program chooses between it and code for the target.
+        let is_beside = kind != "import" && beside.iter().any(|device| device == target);
+        let kind = if is_beside { "mention" } else { kind };
+        let class = if is_beside { format!("{kind} beside {target}: {text}") } else { format!("{kind} {text}") };
         let is_told = told.iter().any(|(from, to)| first <= to && from <= last);
         if !is_told && !faults.iter().any(|fault| fault.class == class) {
             let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
@@ -254,11 +257,18 @@ mod tests {
 
     #[test]
     fn residue_is_missed_only_where_nothing_was_done() {
-        let mention = |line: usize| Mention { kind: "call".into(), lines: (line, line), text: ".cuda()".into() };
+        let mention = |line: usize, beside: &[&str]| Mention {
+            kind: "call".into(),
+            lines: (line, line),
+            text: ".cuda()".into(),
+            beside: beside.iter().map(|device| (*device).to_owned()).collect(),
+        };
         let before = "a\nb.cuda()\nc.cuda()\n";
         let file = ported(before, (2, 3, "d\nb"));
-        assert_eq!(residue_missed(before, &file, &[mention(3)]), []);
-        let missed = residue_missed(before, &file, &[mention(4)]);
-        assert_eq!(missed.first().map(|fault| fault.detail.as_str()), Some("line 4: `c.cuda()`"));
+        let missed = |one: Mention| residue_missed(before, &file, "hpu", &[one]).pop();
+        assert_eq!(missed(mention(3, &[])), None);
+        let missed = |one| missed(one).map(|fault| (fault.kind, fault.detail));
+        assert_eq!(missed(mention(4, &["xpu"])), Some((Kind::Residue, "line 4: `c.cuda()`".to_owned())));
+        assert_eq!(missed(mention(4, &["hpu"])), Some((Kind::Word, "line 4: `c.cuda()`".to_owned())));
     }
 }

@@ -12,6 +12,7 @@ import sys
 import tokenize
 import warnings
 
+ACCELERATORS = {"hpu", "xpu"}
 CUDA = re.compile(r"cuda(:\d+)?")
 # Calls whose arguments are looked up or displayed; they are not devices for computation.
 WORDS = set(
@@ -65,8 +66,26 @@ def guards_above(owner, statement):
                     yield above.test
 
 
+def alternatives(node):
+    """What a program chooses between at a node: tests and codes of an if chain, of a conditional expression, or values."""
+    if isinstance(node, (ast.If, ast.IfExp)):
+        return [node.test, *(node.body if isinstance(node, ast.If) else [node.body]), *(node.orelse if isinstance(node, ast.If) else [node.orelse])]
+    if isinstance(node, ast.BoolOp):
+        return node.values
+    return node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []
+
+
+def device_words(node):
+    """The accelerators whose names are words of names or strings."""
+    for part in ast.walk(node):
+        texts = (getattr(part, "id", None), getattr(part, "attr", None), getattr(part, "value", None))
+        for text in texts:
+            if isinstance(text, str) and len(text) < 50:
+                yield from ACCELERATORS.intersection(re.split(r"[^a-z]+", text.lower()))
+
+
 class Mentions(ast.NodeVisitor):
-    """Every place that uses CUDA: `(kind, first line, last line, what it is)`."""
+    """Every place that uses CUDA: `(kind, first line, last line, what it is, accelerators that the code names beside it)`."""
 
     def __init__(self, tree):
         # For each enclosing function, from the outside in: the names that it binds, and those that it imports.
@@ -99,7 +118,20 @@ class Mentions(ast.NodeVisitor):
             below in (getattr(p, "annotation", None), getattr(p, "returns", None)) for p, below in zip(self.parents, self.parents[1:])
         ):
             kind, text = "mention", "in an annotation"
-        self.found.append((kind, node.lineno, node.end_lineno, text))
+        self.found.append((kind, node.lineno, node.end_lineno, text, sorted(self.beside())))
+
+    def beside(self):
+        """The accelerators for which the program has code of its own in place of the visited node."""
+        named = set()
+        for owner, inside in zip(self.parents, self.parents[1:]):
+            for other in alternatives(owner):
+                named.update(device_words(other))
+            # Tests that follow one another: `if cuda: …` and then `if xpu: …`.
+            if isinstance(inside, ast.If):
+                for block in (getattr(owner, "body", None), getattr(owner, "orelse", None)):
+                    if isinstance(block, list) and inside in block:
+                        named.update(word for one in block if isinstance(one, ast.If) for word in device_words(one.test))
+        return named
 
     def qualified(self, node):
         parts = []
