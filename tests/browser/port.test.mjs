@@ -712,6 +712,9 @@ onPage("options are labelled, explained, and in the link", {}, async (page) => {
   await page.page.getByLabel("Lazy mode").selectOption("on");
   await page.page.locator(".changes td.add", { hasText: "PT_HPU_LAZY_MODE" }).first().waitFor();
   assert.match(await page.page.locator("#options-chosen").textContent(), /3/);
+  await page.page.getByLabel("Lazy mode").press("Escape");
+  await page.page.waitForFunction(() => document.activeElement?.id === "options");
+  assert.equal(await page.page.locator("#named").isVisible(), false);
   const link = await page.share();
   const other = await PortPage.open(browser, site.address, { fragment: new URL(link).hash });
   try {
@@ -1021,6 +1024,34 @@ onPage("what is left to do is grouped, filtered, ticked off, and that stays", {}
   // From an entry to the same place in the source, where it can be edited.
   await page.page.locator(".needs .edit").first().click();
   await page.page.waitForFunction(() => document.activeElement?.id === "source");
+});
+
+onPage("a project is closed for a new start, and comes back", {}, async (page) => {
+  const start = page.page.getByRole("button", { name: "New", exact: true });
+  assert.equal(await start.count(), 0, "there is nothing to close");
+  await page.chooseFiles(project);
+  await page.settled();
+  await start.click();
+  await page.page.locator("#editor-empty").waitFor();
+  assert.equal(await page.source(), "");
+  await start.waitFor({ state: "detached" });
+  assert.notEqual(await page.page.evaluate(() => document.activeElement?.tagName), "BODY");
+  await page.page.getByRole("button", { name: "Restore previous project" }).click();
+  await page.settled();
+  assert.equal(await page.page.locator(".files .path").count(), project.length);
+});
+
+onPage("what is left to do has the lines of the newest port", {}, async (page) => {
+  await page.choose("target", "ipu");
+  await page.paste("import torch\nfirst = torch.ones(2).cuda()\n");
+  await page.ported();
+  await page.tab("needs");
+  const entry = page.page.locator(".needs li");
+  await entry.filter({ hasText: "first = torch.ones(2).cuda()" }).filter({ hasText: ":2" }).waitFor();
+  // The same message, in the same group, at another place.
+  await page.fill("import torch\n\n\nsecond = torch.ones(3).cuda()\n");
+  await entry.filter({ hasText: "second = torch.ones(3).cuda()" }).filter({ hasText: ":4" }).waitFor();
+  assert.equal(await entry.count(), 1);
 });
 
 onPage("a project: the entry program first, a tree with counts, and what is removed comes back", {}, async (page) => {

@@ -42,8 +42,8 @@ test("open work outlives the page, with what was refused, until it is cleared", 
   const second = await portPage(context);
   assert.equal(await second.ported(), fewer);
   assert.equal(await second.source(), trainer);
-  await second.page.locator("#kept button", { hasText: "Clear it" }).click();
-  await second.page.locator("#kept", { hasText: "Saved work deleted" }).waitFor();
+  await second.page.locator("#kept button", { hasText: "Delete the saved copy" }).click();
+  await second.page.locator("#kept", { hasText: "Saved copy deleted" }).waitFor();
   // Neither a key press that changes nothing nor leaving the page, which the browser reports as hiding it, saves it
   // again.
   await second.tab("recipes");
@@ -184,7 +184,7 @@ test("several examples, an edit and a reload leave the former project where it i
   // And vice versa: the edited work is now the previous one.
   await back.click();
   await port.page.waitForFunction((edited) => document.querySelector("#source").value === edited, edited);
-  await port.page.locator("#kept button", { hasText: "Clear it" }).click();
+  await port.page.locator("#kept button", { hasText: "Delete the saved copy" }).click();
   await back.waitFor({ state: "detached" });
   await port.fill(`${edited}# more\n`);
   await port.keptAsItIs();

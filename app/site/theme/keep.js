@@ -143,7 +143,7 @@ async function save() {
     return true;
   }
   const apart = place === 0 ? "Your open work is saved in this browser. " : "This tab’s own work is saved in this browser. ";
-  say(apart, button("Clear it", clearKept));
+  say(apart, button("Delete the saved copy", clearKept));
   return true;
 }
 /** Shows a notice over the page. */
@@ -180,7 +180,7 @@ async function clearKept() {
   }
   saved = 0;
   window.portolanWork?.forget();
-  say("Saved work deleted.");
+  say("Saved copy deleted. What is on this page is saved again once it changes.");
 }
 /** Saves when the page is idle, but does not wait long for that. */
 const soon = () => {

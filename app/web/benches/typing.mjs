@@ -77,20 +77,17 @@ async function cpu(page) {
   };
 }
 
-/** Types into the middle of a file as a person does, and returns the time of each key press. */
-async function typing(browser, address, lines) {
-  // Wide enough for source and port side by side.
-  const port = await PortPage.open(browser, address, { width: 1600, height: 900 });
-  const { page } = port;
-  page.setDefaultTimeout(PATIENCE);
-  await port.chooseFiles([{ name: "train.py", text: script(lines) }]);
-  await port.ported();
+/** Types into the middle of a field as a person does, and returns the time of each key press. */
+async function typing(page, field, scroller, lines) {
   const middle = script(lines).split("\n").slice(0, lines / 2).join("\n").length;
-  await page.locator("#source").evaluate((field, middle) => {
-    field.focus();
-    field.setSelectionRange(middle, middle);
-    document.querySelector("#editor-scroll").scrollTop = (field.value.slice(0, middle).split("\n").length - 8) * 20;
-  }, middle);
+  await page.locator(field).evaluate(
+    (field, [middle, scroller]) => {
+      field.focus();
+      field.setSelectionRange(middle, middle);
+      document.querySelector(scroller).scrollTop = (field.value.slice(0, middle).split("\n").length - 8) * 20;
+    },
+    [middle, scroller],
+  );
   await page.evaluate(watch);
   const busy = await cpu(page);
   const before = await busy();
@@ -101,12 +98,38 @@ async function typing(browser, address, lines) {
     await page.waitForTimeout(key % 12 === 11 ? 1200 : 60 + ((key * 37) % 50));
   }
   const after = await busy();
-  await port.settled();
   const measured = await page.evaluate(() => ({ keys: window.keys, frames: window.frames, tasks: window.tasks }));
-  await port.close();
   // A key press that took less than 16 ms is not in the browser's list.
   const each = Object.fromEntries(Object.entries(after).map(([name, seconds]) => [name, (1000 * (seconds - before[name])) / (KEYS + 1)]));
   return { ...measured, each, keys: [...measured.keys, ...Array(Math.max(0, KEYS + 1 - measured.keys.length)).fill(8)] };
+}
+
+// Wide enough for source and port side by side.
+const WINDOW = { width: 1600, height: 900 };
+
+/** Typing on the page at /port/. */
+async function typingInPage(browser, address, lines) {
+  const port = await PortPage.open(browser, address, WINDOW);
+  port.page.setDefaultTimeout(PATIENCE);
+  await port.chooseFiles([{ name: "train.py", text: script(lines) }]);
+  await port.ported();
+  const measured = await typing(port.page, "#source", "#editor-scroll", lines);
+  await port.settled();
+  await port.close();
+  return measured;
+}
+
+/** Typing in a page that has nothing but a text field of the same size: what the browser itself takes. */
+async function typingInBareField(browser, lines) {
+  const page = await browser.newPage({ viewport: WINDOW });
+  await page.setContent(
+    `<div id="scroll" style="height:700px;overflow:auto"><textarea wrap="off" spellcheck="false"
+      style="width:800px;height:${lines * 20}px;font:13px/20px monospace;overflow:hidden"></textarea></div>`,
+  );
+  await page.locator("textarea").evaluate((field, text) => (field.value = text), script(lines));
+  const measured = await typing(page, "textarea", "#scroll", lines);
+  await page.close();
+  return measured;
 }
 
 /** Opens a project and several of its views, and returns the tasks that blocked the page for 50 ms or longer. */
@@ -145,7 +168,7 @@ const over = [];
 try {
   console.log(`    ${"a key".padEnd(16)}    median       95 %       most   by Event Timing: median, 95 %; long tasks`);
   for (const [lines, bar] of FILES) {
-    const { frames, keys, tasks, each } = await typing(browser, site.address, lines);
+    const { frames, keys, tasks, each } = await typingInPage(browser, site.address, lines);
     const [median, most] = [share(frames, 0.5), Math.max(...frames)];
     console.log(
       `    ${`${lines} lines`.padEnd(16)} ${ms(median)} ${ms(share(frames, 0.95))} ${ms(most)}   ` +
@@ -153,6 +176,8 @@ try {
     );
     const shares = ["Script", "RecalcStyle", "Layout"].map((name) => `${name} ${each[`${name}Duration`].toFixed(1)}`).join(", ");
     console.log(`      computing, a key with its share of the ports: ${each.TaskDuration.toFixed(1)} ms of processor time (${shares})`);
+    const bare = share((await typingInBareField(browser, lines)).frames, 0.5);
+    console.log(`      a bare text field with the same text: ${ms(bare).trim()}; the page takes ${(median / bare).toFixed(2)} times that`);
     if (median > bar) over.push(`a key in ${lines} lines takes ${ms(median).trim()}, more than ${bar} ms`);
   }
   const { opened, others } = await project(browser, site.address);

@@ -27,7 +27,7 @@ pub(super) use downloads::{copy, file, patch, report, share, zip};
 #[cfg(target_arch = "wasm32")]
 pub(super) use kept::{is_kept, offer};
 #[cfg(target_arch = "wasm32")]
-pub(super) use opening::{open_dropped, open_list, open_sample};
+pub(super) use opening::{open_dropped, open_list, open_sample, start_over};
 #[cfg(target_arch = "wasm32")]
 pub(super) use session::Session;
 #[cfg(target_arch = "wasm32")]

@@ -2,12 +2,14 @@
 
 mod field;
 
+use super::focus::go_to;
 use crate::port::state::State;
 use crate::port::work::Session;
 use crate::shared::text::{count, hash_of};
 use crate::shared::view::{each, live};
 use codemod::TargetOption;
 use field::Field;
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 /// Shows or hides the options.
@@ -55,9 +57,15 @@ pub(super) fn Named() -> impl IntoView {
     };
     let said = session.memo(said);
     let field = |(asked, default, _): Asked| view! { <Field asked default/> };
+    let close = move |event: KeyboardEvent| {
+        if event.key() == "Escape" {
+            session.flip_options();
+            go_to("options");
+        }
+    };
     let fields = move |first: bool| each(move || of(first), |asked| hash_of(&asked.0.name), field);
     view! {
-        <div id="named" role="group" aria-label="Options" hidden=move || !wanted.get()>
+        <div id="named" role="group" aria-label="Options" hidden=move || !wanted.get() on:keydown=close>
             {live(move || (!said.with(String::is_empty)).then(|| view! { <p>{said.get()}</p> }))}
             <div class="fields">
                 {fields(true)}

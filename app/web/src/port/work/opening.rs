@@ -31,6 +31,11 @@ pub(in crate::port) fn open_sample(session: Session) {
     });
 }
 
+/// Closes the project, as on a first visit. It can be brought back.
+pub(in crate::port) fn start_over(session: Session) {
+    session.open(Vec::new(), false, "Closed the project.".to_owned());
+}
+
 /// Marks files as being read; the function that opens them ends this.
 fn begin(session: Session) {
     session.state.update(|state| state.reading += 1);

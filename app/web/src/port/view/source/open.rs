@@ -1,12 +1,12 @@
 //! The buttons that open something.
 
 use crate::port::state::{State, Undo};
-use crate::port::work::{Session, open_list, open_sample};
+use crate::port::work::{Session, open_list, open_sample, start_over};
 use crate::shared::view::When;
 use leptos::html::Input;
 use leptos::prelude::*;
 
-/// Opens files, a folder, the sample, or the previous project.
+/// Opens files, a folder, the sample, nothing, or the previous project.
 #[component]
 pub(super) fn Open() -> impl IntoView {
     let session: Session = expect_context();
@@ -31,11 +31,15 @@ pub(super) fn Open() -> impl IntoView {
     // The macro has no such attribute.
     folder.on_load(|folder| drop(folder.set_attribute("webkitdirectory", "")));
     let former = session.memo(State::has_former);
+    let some = session.memo(|state| !state.is_empty());
     view! {
         <div class="open">
             <button class="button quiet small" on:click=pick(files)>"Open files…"</button>
             <button class="button quiet small" on:click=pick(folder)>"Open folder…"</button>
             <button class="button quiet small" on:click=move |_| open_sample(session)>"Sample"</button>
+            <When holds=some>
+                <button class="button quiet small" id="start-over" on:click=move |_| start_over(session)>"New"</button>
+            </When>
             <When holds=former>
                 <button class="button quiet small" id="former" on:click=move |_| session.undo_notice(Undo::Project)>
                     "Previous project"

@@ -1,6 +1,7 @@
 //! A group of entries to do, and their locations.
 
 use super::super::links::{GuideLink, Place};
+use crate::port::state::State;
 use crate::port::state::todo::{Entry, Group, heading};
 use crate::port::work::Session;
 use crate::shared::text::{hash_of, sentence};
@@ -36,7 +37,10 @@ pub(super) fn Section(head: (Severity, String), groups: Memo<Vec<Group>>) -> imp
     let message = Memo::new(move |_| group.with(|group| group.as_ref().and_then(|group| group.message.clone())));
     let link = recipe.map(|recipe| view! { <GuideLink recipe title="In the guide"/> });
     let shown = RwSignal::new(FIRST);
+    // The next port's messages may be in the same group and at the same places, but on other lines.
+    let port = session.memo_of_port(State::port_key);
     let entries = move || {
+        port.track();
         let alone = message.with(Option::is_none);
         let shown = group.with(|group| {
             let entries = group.iter().flat_map(|group| &group.entries).take(shown.get());
