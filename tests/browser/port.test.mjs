@@ -230,6 +230,10 @@ for (const [width, height] of [[640, 400], [320, 480], [360, 740]]) {
       about.evaluate((row) => row.offsetHeight),
     ]);
     assert.ok(box - words >= 8 * 20, `${words} of ${box} pixels`);
+    // Heights are computed before the text is laid out: nothing is cut off, and not much space is left over.
+    for (const free of await page.page.locator(".changes .about td").evaluateAll((cells) => cells.map((cell) => cell.clientHeight - 16 - cell.firstElementChild.scrollHeight))) {
+      assert.ok(free >= -1 && free <= 3 * 18, `${free} pixels are left below an explanation`);
+    }
   });
 }
 
@@ -281,6 +285,11 @@ onPage("with the keyboard alone", {}, async (page) => {
   assert.equal(await focused(), "download-file");
   await keyboard.press("Escape");
   assert.equal(await focused(), "More");
+  await keyboard.press("Enter");
+  await keyboard.press("Tab");
+  await keyboard.press("Enter");
+  assert.equal(await focused(), "More");
+  assert.equal(await page.page.locator("#download-file").isVisible(), false);
   await page.fill("");
   await page.page.getByRole("button", { name: "Start from the sample", exact: true }).focus();
   await keyboard.press("Enter");

@@ -141,7 +141,6 @@ export class PortPage {
       this.page.waitForEvent("download"),
       this.page.locator(`#${id}`).click(),
     ]);
-    if (id.startsWith("download-")) await this.page.locator(".menu > summary").click();
     return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
   }
 

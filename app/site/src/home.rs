@@ -55,7 +55,7 @@ const STEPS: &str = "<section class=\"wrap band\" aria-labelledby=\"how\">\n<h2 
     it.</p></li>\n\
     <li><h3>Work through the rest</h3><p>What no rule can decide is listed, with its line and what to do \
     there.</p></li>\n\
-    <li><h3>Apply it</h3><p>Download a patch, the files or a zip, with a record of what was checked.</p></li>\n\
+    <li><h3>Apply it</h3><p>Download a patch, the files, or a report of what was changed and checked.</p></li>\n\
     <li><h3>Launch it</h3><p>The <a href=\"launch/\">scripts that start it</a> on your site are generated from the ported project. \
     You run them on the machine yourself.</p></li>\n\
     <li><h3>Compare the numbers</h3><p>A project built on CosmicTagger’s network can be compared with a <a href=\"check/\">CPU \

@@ -23,7 +23,7 @@ mod wire;
 pub mod worker;
 
 #[cfg(target_arch = "wasm32")]
-pub(super) use downloads::{copy, file, patch, report, share, zip};
+pub(super) use downloads::{copy, file, kit, patch, report, share, zip};
 #[cfg(target_arch = "wasm32")]
 pub(super) use kept::{is_kept, offer};
 #[cfg(target_arch = "wasm32")]

@@ -10,7 +10,8 @@ use crate::check::state::names::precision;
 use crate::check::state::report::{Verdict, distances, verdict};
 use crate::check::state::{Comparison as Compared, Slot};
 use crate::check::work::Session;
-use crate::shared::browser::window;
+use crate::shared::browser::{later, window};
+use leptos::html::Div;
 use leptos::prelude::*;
 
 /// The verdict and the reasons for it; empty before a comparison.
@@ -23,7 +24,19 @@ pub(super) fn Comparison() -> impl IntoView {
         let shape = session.state.with_untracked(|state| state.results.as_ref().map(|r| r.facts.shape.clone()));
         Some(view! { <Report compared shape=shape.unwrap_or_default()/> })
     };
-    view! { <div class="compared" id="comparison">{show}</div> }
+    // The file is chosen far below the verdict.
+    let place = NodeRef::<Div>::new();
+    Effect::new(move |_| {
+        compared.track();
+        later(0, move || {
+            if let Some(place) = place.try_get_untracked().flatten()
+                && place.get_bounding_client_rect().bottom() < 0.0
+            {
+                place.scroll_into_view();
+            }
+        });
+    });
+    view! { <div class="compared" id="comparison" node_ref=place>{show}</div> }
 }
 
 #[component]

@@ -99,6 +99,18 @@ pub struct HunkRecipe {
     pub again: bool,
 }
 
+impl HunkRecipe {
+    /// The words of its scope and source, as the page shows them.
+    fn grounds(&self) -> String {
+        if self.sdks.is_empty() {
+            return String::new();
+        }
+        let sources: Vec<&str> = self.citations.iter().map(|(words, _)| words.as_str()).collect();
+        let sources = if sources.is_empty() { "the guide".to_owned() } else { sources.join(", ") };
+        format!("For SDK {}. Source: {sources}", self.sdks)
+    }
+}
+
 impl Paper {
     /// Lays out the current file.
     pub fn of(state: &State, shape: Shape) -> Paper {
@@ -109,11 +121,8 @@ impl Paper {
         let ghosts = ghosts(state, &file.path, &view.old);
         let heads: Vec<u32> = hunks.iter().map(|hunk| head_height(hunk, shape.prose)).collect();
         let note_height = |note: &Note| {
-            let text = format!(
-                "{}{}",
-                note.message,
-                " ".repeat(note.recipe.as_ref().map_or(0, |(_, title)| title.chars().count() + 2) + 12)
-            );
+            let title = note.recipe.as_ref().map_or("", |(_, title)| title);
+            let text = format!("{}: {} {title} Edit source", note.kind, note.message);
             prose_lines(&text, shape.prose - 44.0) * 18 + 18
         };
         let note_marks: Vec<Mark> = notes.iter().map(|n| Mark { line: n.line, height: note_height(n) }).collect();
@@ -217,15 +226,14 @@ const GHOST: u32 = 44;
 /// The style sheet's numbers: 8 px above and below, 26 px for a title, 18 px for a line of prose.
 fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
     let narrow = width < 560.0;
-    // Words that wrap waste more of short lines.
-    let prose = if narrow { (width - 32.0) * 0.9 } else { width - 150.0 };
+    let prose = if narrow { width - 32.0 } else { width - 150.0 };
+    let lines = |text: &str| if text.is_empty() { 0 } else { prose_lines(text, prose) };
     let one = |recipe: &HunkRecipe| {
-        let titles = prose_lines(&format!("{}              automatic", recipe.title), prose * 0.92);
-        let lines = |text: &str| if text.is_empty() { 0 } else { prose_lines(text, prose) };
+        // A badge does not wrap, and has space around its word.
+        let badge = if recipe.is_unsafe { "_opt-in:_may_alter_results" } else { "_automatic" };
+        let titles = prose_lines(&format!("{} {badge}", recipe.title), prose * 0.95);
         let reason = if recipe.again { 0 } else { lines(&recipe.reason) };
-        // Versions and sources share one line.
-        let prose = reason + u32::from(!recipe.sdks.is_empty());
-        titles * 26 + prose * 18
+        titles * 26 + (reason + lines(&recipe.grounds())) * 18
     };
     let recipes: u32 = hunk.recipes.iter().map(one).sum();
     let together = if hunk.recipes.len() > 1 { prose_lines(TOGETHER, prose) * 18 } else { 0 };

@@ -301,10 +301,22 @@ impl Build<'_> {
 /// The height of a fold, as in the style sheet.
 pub const FOLD_HEIGHT: u32 = 30;
 
-/// The maximum number of lines that prose takes at this width in pixels, in the page's 13 px text.
+/// The number of lines that prose takes at this width in pixels, in the page's 13 px text, if its letters have the width
+/// that they have on average in a wide font.
 pub fn prose_lines(text: &str, width: f64) -> u32 {
-    let fits = (width / 6.9).max(12.0);
-    ((text.chars().count() as f64 / fits).ceil() as u32).max(1)
+    let fits = (width / 7.0).max(12.0) as usize;
+    let (mut lines, mut column) = (1, 0);
+    for word in text.split_whitespace().map(|word| word.chars().count()) {
+        match column {
+            0 => column = word,
+            _ if column + 1 + word <= fits => column += 1 + word,
+            _ => (lines, column) = (lines + 1, word),
+        }
+        // A word that is longer than a line is broken.
+        lines += (column.saturating_sub(1) / fits) as u32;
+        column -= column.saturating_sub(1) / fits * fits;
+    }
+    lines
 }
 
 #[cfg(test)]

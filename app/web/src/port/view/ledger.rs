@@ -2,6 +2,7 @@ use super::links::Place;
 use crate::port::state::State;
 use crate::port::work::Session;
 use crate::shared::text::sentence;
+use crate::shared::view::Prose;
 use codemod::{Figure, Ledger, LedgerEntry};
 use leptos::prelude::*;
 
@@ -30,7 +31,7 @@ fn OfProgram(ledger: Ledger, named: bool) -> impl IntoView {
         let names = programs.join(", ");
         view! { <p class="fine">"In " <code>{names}</code></p> }
     });
-    let flag = |flag: String| view! { <li>{sentence(&flag)}</li> };
+    let flag = |flag: String| view! { <li><Prose text=sentence(&flag)/></li> };
     let flags = match flags.is_empty() {
         true => view! { <p>"By these figures, the port does not change a step."</p> }.into_any(),
         false => view! { <ul class="flags">{flags.into_iter().map(flag).collect_view()}</ul> }.into_any(),

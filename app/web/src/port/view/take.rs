@@ -2,7 +2,7 @@
 
 use super::focus;
 use crate::port::state::{EDITS_INCLUDED, State};
-use crate::port::work::{Session, copy, file, patch, report, share, zip};
+use crate::port::work::{Session, copy, file, kit, patch, report, share, zip};
 use crate::shared::view::When;
 use leptos::ev;
 use leptos::html::Details;
@@ -62,32 +62,35 @@ pub(super) fn Take() -> impl IntoView {
                 <button id="download-report" prop:disabled=move || !ported.get() on:click=move |_| report(session)>
                     "Report (.json)"
                 </button>
-                <a href="../portolan-rehearsal.zip" id="download-kit" download="">"Rehearsal kit (.zip)"</a>
+                <button id="download-kit" on:click=move |_| kit(session)>"Rehearsal kit (.zip)"</button>
             </Menu>
         </div>
         <p class="patch-note" id="patch-note" hidden=move || !patched.get().1>{EDITS_INCLUDED}</p>
     }
 }
 
-/// A menu that Escape closes.
+/// A menu that Escape closes, and a choice from it.
 #[component]
 fn Menu(children: Children) -> impl IntoView {
     let menu = NodeRef::<Details>::new();
+    let close = move || {
+        let Some(menu) = menu.try_get_untracked().flatten().filter(|menu| menu.open()) else { return };
+        menu.set_open(false);
+        if let Ok(Some(summary)) = menu.query_selector("summary") {
+            let summary: web_sys::HtmlElement = wasm_bindgen::JsCast::unchecked_into(summary);
+            let _ = summary.focus();
+        }
+    };
     let handle = window_event_listener(ev::keydown, move |event| {
-        let Some(menu) = menu.try_get_untracked().flatten() else { return };
-        if event.key() == "Escape" && menu.open() {
-            menu.set_open(false);
-            if let Ok(Some(summary)) = menu.query_selector("summary") {
-                let summary: web_sys::HtmlElement = wasm_bindgen::JsCast::unchecked_into(summary);
-                let _ = summary.focus();
-            }
+        if event.key() == "Escape" {
+            close();
         }
     });
     on_cleanup(move || handle.remove());
     view! {
         <details class="menu" node_ref=menu>
             <summary class="button quiet small">"More"</summary>
-            <div>{children()}</div>
+            <div on:click=move |_| close()>{children()}</div>
         </details>
     }
 }

@@ -2,6 +2,7 @@
 
 use super::engine;
 use super::session::Session;
+use super::twin::KIT;
 use crate::port::protocol::{Answer, Ask, Parcel};
 use crate::port::state::{EDITS_INCLUDED, State, fragment};
 use crate::shared::archive;
@@ -54,6 +55,16 @@ pub(in crate::port) fn zip(session: Session) {
         match archive::write(paths.iter().map(String::as_str).zip(answer.texts.iter().map(String::as_str))) {
             Ok(bytes) => give(session, &named(session, "zip"), "application/zip", &bytes),
             Err(why) => session.say(true, format!("The archive could not be written: {why}")),
+        }
+    });
+}
+
+/// Downloads the rehearsal kit: read here, because the site in one file contains it, and an address of its own would not.
+pub(in crate::port) fn kit(session: Session) {
+    spawn_local(async move {
+        match browser::fetch_bytes(KIT).await {
+            Ok(bytes) => give(session, KIT, "application/zip", &bytes.to_vec()),
+            Err(why) => session.say(true, format!("The rehearsal kit can’t be loaded: {}", browser::reason(&why))),
         }
     });
 }

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
 /// The location of the kit relative to the page's module.
-const KIT: &str = "portolan-rehearsal.zip";
+pub(super) const KIT: &str = "portolan-rehearsal.zip";
 
 /// Downloads kit, port and original as one archive.
 pub(in crate::port) fn twin_archive(session: Session) {

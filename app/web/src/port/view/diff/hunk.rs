@@ -40,7 +40,7 @@ fn Recipe(recipe: HunkRecipe) -> impl IntoView {
             true => view! { <a href=guide_address(&id) target="_blank">"the guide"</a> }.into_any(),
             false => sources(citations),
         };
-        view! { <p class="grounds brief">{format!("For SDK {sdks}. Source: ")} {sources}</p> }
+        view! { <p class="grounds">{format!("For SDK {sdks}. Source: ")} {sources}</p> }
     });
     let reason = (!again && !reason.is_empty()).then(|| view! { <p class="reason"><Prose text=reason/></p> });
     view! {
