@@ -1061,6 +1061,9 @@ onPage("what is left to do has the lines of the newest port", {}, async (page) =
   await page.fill("import torch\n\n\nsecond = torch.ones(3).cuda()\n");
   await entry.filter({ hasText: "second = torch.ones(3).cuda()" }).filter({ hasText: ":4" }).waitFor();
   assert.equal(await entry.count(), 1);
+  // Text that is not Python is named here too.
+  await page.fill("#!/bin/bash\n#SBATCH --gres=gpu:4\nmodule load cuda\n");
+  await page.panel().locator("p", { hasText: "This is a shell or job script" }).waitFor();
 });
 
 onPage("a project: the entry program first, a tree with counts, and what is removed comes back", {}, async (page) => {

@@ -8,7 +8,7 @@ use crate::port::state::State;
 use crate::port::state::todo::Group;
 use crate::port::work::Session;
 use crate::shared::text::{count, hash_of};
-use crate::shared::view::{When, each, live};
+use crate::shared::view::{Prose, When, each, live};
 use controls::Controls;
 use group::{FIRST, Section, head};
 use leptos::html::Div;
@@ -34,6 +34,7 @@ pub(super) fn Todo() -> impl IntoView {
     let groups = session.memo_of_port(State::todo);
     let none = session
         .memo_of_port(|state| state.outcome.iter().flat_map(|o| &o.files).all(|file| file.diagnostics.is_empty()));
+    let advice = session.memo_of_port(State::not_python);
     // Entries that have elements, counted by groups; more are added as the reader scrolls close to their end.
     let reach = RwSignal::new(STEP);
     let list = NodeRef::<Div>::new();
@@ -53,6 +54,7 @@ pub(super) fn Todo() -> impl IntoView {
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label="To do" node_ref=list on:scroll=look>
             <Overview folded=false/>
+            {live(move || advice.get().map(|text| view! { <p><Prose text=text.to_owned()/></p> }))}
             <When holds=none>
                 <NoMessages/>
             </When>
