@@ -13,6 +13,7 @@ pub(crate) use message::{Message, MessageShape, Said, Sentence, messages};
 
 use crate::error::RecipeError;
 use guide::{Condition, Defined, Guide, ListedName};
+use python::source::words;
 use slots::SlotText;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,9 @@ impl BlockShape {
         Self { name, fills }
     }
 }
+
+/// The list of a target's own names.
+pub(crate) const OWN_NAMES: &str = "own_names";
 
 /// Values that the engine provides for every block: options, environment variables, fields of the configuration.
 const FACTS: [&str; 3] = ["option.", "variable.", "config."];
@@ -147,6 +151,18 @@ impl Definitions {
         self.names.get(list).map_or(&[], |(_, names)| names)
     }
 
+    /// The names that the port uses and a program has, too: each with a free one, which the list may suggest.
+    fn renamed(&self, program: &str) -> Vec<(String, String)> {
+        let has = |name: &str| words(program, name).next().is_some();
+        let free = |listed: &ListedName| {
+            let numbered = (2..).map(|n| format!("{}{n}", listed.name));
+            let suggested = Some(listed.remark.clone()).filter(|name| !name.is_empty());
+            suggested.into_iter().chain(numbered).find(|name| !has(name)).unwrap_or_default()
+        };
+        let taken = self.names(OWN_NAMES).iter().filter(|listed| has(&listed.name));
+        taken.map(|listed| (listed.name.clone(), free(listed))).collect()
+    }
+
     /// A message's text and its section.
     pub(crate) fn message(&self, said: &Said) -> (String, &str) {
         match self.messages.get(said.name) {
@@ -171,9 +187,9 @@ impl Definitions {
         self.blocks.get(block).map_or_else(Vec::new, |(_, block)| block.defines())
     }
 
-    /// A block as Python.
-    pub(crate) fn block(&self, name: &str, values: &Values, style: Style<'_>) -> Option<String> {
-        self.blocks.get(name)?.1.write(values, style)
+    /// A block as Python, for a program whose names it does not take.
+    pub(crate) fn block(&self, name: &str, values: &Values, style: Style<'_>, program: &str) -> Option<String> {
+        self.blocks.get(name)?.1.write(values, style, &self.renamed(program))
     }
 
     /// The parameters of a function that may be passed by position, by the dotted name that rules use.

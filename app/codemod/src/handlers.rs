@@ -121,7 +121,7 @@ impl Input<'_, '_> {
     pub(crate) fn block(&self, view: &FileView<'_>, name: &str, values: &Values) -> Option<String> {
         let values = &self.settings.facts().with(values);
         let style = Style { indent: &view.layout.indent, quote: view.layout.quote };
-        let text = self.settings.definitions.block(name, values, style)?;
+        let text = self.settings.definitions.block(name, values, style, self.original)?;
         self.written.borrow_mut().push((name.to_owned(), text.clone()));
         Some(text)
     }

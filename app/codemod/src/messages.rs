@@ -21,6 +21,7 @@ messages! {
     no_compute_modes();
     shares_its_line();
     unnamed_arguments();
+    name_in_use(name);
     would_not_parse();
     would_not_compile(shown);
     would_be_unbound(name);

@@ -1,6 +1,7 @@
 //! A source file as passed to the engine.
 
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// One file passed to the engine: a path relative to the project's root, with `/`, and its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,13 @@ pub fn word_of_path(path: &str) -> Option<String> {
     let word: String =
         file.strip_suffix(".py").unwrap_or(file).chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
     (!word.is_empty()).then_some(word)
+}
+
+/// Where a word occurs in a text.
+pub fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    let of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let found = text.match_indices(word).map(move |(at, _)| at..at + word.len());
+    found.filter(move |w| !text[..w.start].ends_with(of_word) && !text[w.end..].starts_with(of_word))
 }
 
 /// Whether a path is that of a Python file: `.py`, `.pyw`, or a script without an extension.

@@ -5,6 +5,7 @@
 //! accepts a value of several lines, all indented like the slot; an empty one produces no line.
 
 use super::slots::{Piece, SlotText};
+use python::source::words;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A compiled block.
@@ -179,15 +180,22 @@ impl Block {
     }
 
     /// The Python code, without a line ending after its last line; none if a value is missing.
-    pub(crate) fn write(&self, values: &Values, style: Style<'_>) -> Option<String> {
+    ///
+    /// `renamed` are names of the block for which the program needs others.
+    pub(crate) fn write(&self, values: &Values, style: Style<'_>, renamed: &[(String, String)]) -> Option<String> {
         let mut lines = Vec::new();
-        write(&self.parts, &[("", values)], style, &mut lines)?;
+        write(&self.parts, &[("", values)], (style, renamed), &mut lines)?;
         Some(lines.join("\n"))
     }
 }
 
 /// `scopes` are the values of the block and of the items of enclosing lists, the innermost last.
-fn write(parts: &[Part], scopes: &[(&str, &Values)], style: Style<'_>, lines: &mut Vec<String>) -> Option<()> {
+fn write(
+    parts: &[Part],
+    scopes: &[(&str, &Values)],
+    (style, renamed): (Style<'_>, &[(String, String)]),
+    lines: &mut Vec<String>,
+) -> Option<()> {
     let value = |slot: &str| {
         scopes.iter().rev().find_map(|(list, values)| {
             let name = if list.is_empty() { slot } else { slot.strip_prefix(*list)?.strip_prefix('.')? };
@@ -209,23 +217,35 @@ fn write(parts: &[Part], scopes: &[(&str, &Values)], style: Style<'_>, lines: &m
                 } else {
                     let mut pieces = text.clone();
                     requote(&mut pieces, style.quote, value);
+                    rename(&mut pieces, renamed);
                     lines.push(format!("{indent}{}", pieces.fill(value)?));
                 }
             }
             Part::If { flag, then, otherwise } => {
                 let holds = scopes.iter().rev().find_map(|(_, values)| values.flags.get(flag.as_str()))?;
-                write(if *holds { then } else { otherwise }, scopes, style, lines)?;
+                write(if *holds { then } else { otherwise }, scopes, (style, renamed), lines)?;
             }
             Part::Each { list, body } => {
                 let items = scopes.iter().rev().find_map(|(_, values)| values.lists.get(list.as_str()))?;
                 for item in items {
                     let inner: Vec<(&str, &Values)> = scopes.iter().copied().chain([(list.as_str(), item)]).collect();
-                    write(body, &inner, style, lines)?;
+                    write(body, &inner, (style, renamed), lines)?;
                 }
             }
         }
     }
     Some(())
+}
+
+/// Replaces names in what the block itself writes; the values of its slots are the program's.
+fn rename(line: &mut SlotText, renamed: &[(String, String)]) {
+    for piece in &mut line.0 {
+        let Piece::Text(text) = piece else { continue };
+        for (name, free) in renamed {
+            let places: Vec<_> = words(text, name).collect();
+            places.into_iter().rev().for_each(|place| text.replace_range(place, free));
+        }
+    }
 }
 
 /// Strings of a line in the file's quotes. One that contains a quote or a backslash is unchanged, and so are
@@ -283,7 +303,7 @@ mod tests {
     #[track_caller]
     fn check(body: &str, values: Values, indent: &str, quote: char, expected: &str) {
         let block = Block::compile(body).expect("it is a block");
-        assert_eq!(block.write(&values, Style { indent, quote }).as_deref(), Some(expected));
+        assert_eq!(block.write(&values, Style { indent, quote }, &[]).as_deref(), Some(expected));
     }
 
     #[track_caller]
@@ -312,7 +332,7 @@ mod tests {
         check(body, values(false).list("item", []), "  ", '"', "a\n  c");
         let asks: Vec<String> = Block::compile(body).unwrap().asks().into_iter().collect();
         assert_eq!(asks, ["all", "fast", "item", "item.name", "rest"]);
-        assert_eq!(Block::compile(body).unwrap().write(&values(true), Style { indent: "  ", quote: '"' }), None);
+        assert_eq!(Block::compile(body).unwrap().write(&values(true), Style { indent: "  ", quote: '"' }, &[]), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::rope::Provenance;
 use python::compiles::{Rule, refused};
 use python::lines::{line_end, line_start};
 use python::scopes::unbound;
+use python::source::words;
 use python::tree::{Id, Index, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -50,7 +51,7 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: 
     // A name that a rule writes and the file does not contain is the project's own, unless it is a module's.
     let modules = plan.settings.target.modules.iter().map(String::as_str).chain(KNOWN_MODULES);
     let modules: BTreeSet<&str> = modules.collect();
-    let known = |name: &str| says(&state.source.text, name).next().is_some() || modules.contains(name);
+    let known = |name: &str| words(&state.source.text, name).next().is_some() || modules.contains(name);
     let missing = unbound(index).into_iter().find(|u| !before.has(u) && known(u.name))?;
     let place = index.range(missing.id);
     let mut by = state.rope.authors(&place);
@@ -77,18 +78,11 @@ fn around(state: &State<'_>, index: &Index<'_>, place: &Range<usize>) -> Vec<Pro
     outwards.find_map(|id| Some(state.rope.authors(&index.range(id))).filter(|by| !by.is_empty())).unwrap_or_default()
 }
 
-/// Where a word occurs in a text.
-fn says<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-    let of_word = |c: char| c.is_alphanumeric() || c == '_';
-    let found = text.match_indices(word).map(move |(at, _)| at..at + word.len());
-    found.filter(move |w| !text[..w.start].ends_with(of_word) && !text[w.end..].starts_with(of_word))
-}
-
 /// The edits that removed the places where the original contains a name.
 fn unbinds(state: &State<'_>, name: &str) -> Vec<Provenance> {
     let edits = state.rope.edits();
     let mut by: Vec<Provenance> = Vec::new();
-    for word in says(&state.source.text, name) {
+    for word in words(&state.source.text, name) {
         let touches = edits.iter().find(|edit| edit.start < word.end && word.start < edit.end);
         let author = touches.map(|edit| Provenance {
             recipe: edit.recipe.clone(),

@@ -20,6 +20,7 @@ use crate::settings::fields_in_project;
 use crate::step_parts::{StepParts, obstacles};
 use python::Id;
 use python::edit::Change;
+use python::source::words;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -169,8 +170,16 @@ impl File<'_> {
         let settings = &plan.settings;
         let situation = Situation { view, project: facts, settings, branch: plan.branch, step: None };
         let context = Context { view, project: facts, settings, fields: self.fields, step: None };
+        let original = &self.states[self.n].source.text;
+        let defined = patch.blocks.iter().flat_map(|block| settings.definitions.defined_by(block));
+        let taken = defined.filter(|name| !view.defines(name)).find(|name| words(original, name).next().is_some());
         for found in matched(rule, &situation) {
             let item = view.index.item(found.node);
+            if let Some(name) = taken {
+                let said = messages::name_in_use(name);
+                self.tell(Remark::warning(item.start..item.start, &recipe.id, said));
+                continue;
+            }
             match rewrite(&context, patch, &found) {
                 Ok((changes, mut imports)) if !changes.is_empty() => {
                     imports.retain(|line| !is_bound(view, facts, found.node, line));
@@ -231,6 +240,8 @@ fn brought(plan: &Plan<'_>, view: &FileView<'_>, patch: &Patch) -> Vec<BroughtBl
     let values = plan.settings.facts();
     let missing = patch.blocks.iter().filter(|name| !definitions.defined_by(name).iter().all(|n| view.defines(n)));
     missing
-        .filter_map(|name| Some(BroughtBlock { name: name.clone(), text: definitions.block(name, &values, style)? }))
+        .filter_map(|name| {
+            Some(BroughtBlock { name: name.clone(), text: definitions.block(name, &values, style, "")? })
+        })
         .collect()
 }

@@ -14,7 +14,7 @@ pub fn class_name(file: FileInProject<'_, '_>, whole: Id, others: &[Id]) -> Stri
     let is_taken = |other: &Id| *other < whole && file.name_of(*other) == file.name_of(whole);
     let before = others.iter().filter(|other| is_taken(other)).count();
     let name = if others.is_empty() || camel.is_empty() {
-        "TrainingStep".to_owned()
+        file.free_name(&["TrainingStep", "CompiledStep"])
     } else {
         file.free_name(&[&format!("{camel}Step")])
     };

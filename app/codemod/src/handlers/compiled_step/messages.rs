@@ -1,7 +1,7 @@
 //! The definitions that the verb needs from a target's guides: messages, Python and names.
 
 use super::super::named_loss::{SCALED_STEP, SCALED_UPDATE};
-use crate::definitions::{BlockShape, messages};
+use crate::definitions::{BlockShape, OWN_NAMES, messages};
 
 /// The statement that imports the target's software.
 pub(super) const IMPORT: &str = "step_import";
@@ -31,7 +31,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     BlockShape::new(IMPORT, &["other_modes"]),
     BlockShape::new(
         DEFINITIONS,
-        &["other_modes", "several", "infers", "freezes", "tells_rates", "carries", "opts", "accumulation", "classes"],
+        &["other_modes", "several", "infers", "freezes", "tells_rates", "carries", "accumulation", "class", "classes"],
     ),
     BlockShape::new(
         CLASS,
@@ -65,7 +65,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "number.name",
         ],
     ),
-    BlockShape::new("step_accumulation", &["opts", "count", "sums"]),
+    BlockShape::new("step_accumulation", &["count", "sums"]),
     BlockShape::new("step_limit", &["tested", "test", "optimizer", "limit"]),
     BlockShape::new("limit_argument", &["tested", "test", "limit"]),
     BlockShape::new("step_rate", &["optimizer"]),
@@ -79,6 +79,6 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     SCALED_UPDATE,
 ];
 
-/// Lists of names: of the options in the program, of optimizers and their packages, of calls that start several processes.
+/// Lists of names: that the port uses, of optimizers and their packages, of calls that start several processes.
 pub(super) const NAMES: &[&str] =
-    &["options", "optimizers", "clipping_optimizers", "other_optimizers", "optimizer_packages", "several_processes"];
+    &[OWN_NAMES, "optimizers", "clipping_optimizers", "other_optimizers", "optimizer_packages", "several_processes"];

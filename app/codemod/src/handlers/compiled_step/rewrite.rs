@@ -291,8 +291,8 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
         .flag("freezes", parts.iter().any(|(plan, unit)| plan.step.trains_a_part(&unit.slice)))
         .flag("tells_rates", parts.iter().any(|(plan, _)| plan.tells_rates))
         .flag("carries", parts.iter().any(|(_, unit)| !unit.module.carried.is_empty()))
-        .text("opts", first.options_name())
         .text("accumulation", accumulation.map_or(String::new(), |a| first.accumulation(a, unit)))
+        .text("class", &unit.class)
         .text("classes", parts.iter().map(|(plan, unit)| plan.class(unit)).collect::<Vec<_>>().join("\n\n\n"));
     let line_after = |at: Id, text: String| {
         let end = statement_end(view, at);
@@ -306,19 +306,9 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
 }
 
 impl Plan<'_, '_> {
-    /// The name of the target's options in the file.
-    fn options_name(&self) -> &str {
-        let names = self.input.settings.definitions.names("options");
-        let free = names.iter().find(|n| !self.step.file.has_word(&n.name)).or(names.last());
-        free.map_or("", |n| &n.name)
-    }
-
     /// The settings of the options.
     fn accumulation(&self, accumulation: &Accumulation, unit: &Unit<'_>) -> String {
-        let values = Values::default()
-            .text("opts", self.options_name())
-            .text("count", &accumulation.value)
-            .flag("sums", !unit.module.divided);
+        let values = Values::default().text("count", &accumulation.value).flag("sums", !unit.module.divided);
         self.block("step_accumulation", &values)
     }
 }
