@@ -7,6 +7,7 @@
 use python::tree::Id;
 use training::roles::Role;
 use training::step::{TrainingStep, model_calls, schedules};
+use training::turn::values;
 use training::{FileInProject, FileView, Obstacle, ProjectFacts};
 
 /// The parts of the step as a verb found them, for the patches in its section.
@@ -26,6 +27,8 @@ pub(crate) trait StepParts {
 pub(crate) enum Part {
     /// The calls of the model.
     Forward,
+    /// The call of the model in a loop that trains or evaluates.
+    Either,
     /// The expression that is differentiated.
     Loss,
     /// The call of `backward()`.
@@ -57,13 +60,14 @@ pub(crate) enum Part {
 impl Part {
     /// Whether it is only found by a verb that ports the step.
     pub(crate) fn is_of_verbs(self) -> bool {
-        use Part::{Evaluate, Given, Optimizer, Save, Scaled, Scaler, Start};
-        matches!(self, Evaluate | Given | Scaled | Scaler | Save | Optimizer | Start)
+        use Part::{Either, Evaluate, Given, Optimizer, Save, Scaled, Scaler, Start};
+        matches!(self, Either | Evaluate | Given | Scaled | Scaler | Save | Optimizer | Start)
     }
 }
 
-const PARTS: [(&str, Part); 14] = [
+const PARTS: [(&str, Part); 15] = [
     ("forward", Part::Forward),
+    ("either", Part::Either),
     ("loss", Part::Loss),
     ("backward", Part::Backward),
     ("update", Part::Update),
@@ -79,9 +83,9 @@ const PARTS: [(&str, Part); 14] = [
     ("start", Part::Start),
 ];
 
-/// Facts that a `+` line may use although nothing matched them: the model, its arguments, the optimizer and the loss,
-/// as the program writes them.
-const FACTS: [&str; 4] = ["step.model", "step.inputs", "step.optimizer", "step.loss"];
+/// Facts that a `+` line may use although nothing matched them: the model, its arguments, the optimizer, the loss
+/// and the test for the training phase, as the program writes them.
+const FACTS: [&str; 5] = ["step.model", "step.inputs", "step.optimizer", "step.loss", "step.phase"];
 
 /// Metavariables with their parts.
 pub(crate) type Bound = Vec<(String, Part)>;
@@ -170,6 +174,10 @@ pub(crate) fn of_call(view: &FileView<'_>, call: Id, name: &str) -> Option<Strin
     match name {
         "step.model" => Some(index.text_of(index.callee(call)?).to_owned()),
         "step.inputs" => {
+            if index.arguments(call).ids().any(|argument| index.keyword_name(argument).is_some()) {
+                let values: Vec<&str> = values(index, call).into_iter().map(|value| index.text_of(value)).collect();
+                return Some(values.join(", "));
+            }
             let arguments = index.text_of(index.arguments(call).list()?);
             Some(arguments.strip_prefix('(')?.strip_suffix(')')?.to_owned())
         }

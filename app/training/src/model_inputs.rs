@@ -27,13 +27,13 @@ pub fn drops(view: &FileView<'_>) -> bool {
     })
 }
 
-/// The classes of a file that have a `forward`, with the use of each of its parameters.
-pub fn model_inputs(view: &FileView<'_>) -> Vec<(String, Vec<InputUse>)> {
+/// The classes of a file that have a `forward`, with each of its parameters and its use.
+pub fn model_inputs(view: &FileView<'_>) -> Vec<(String, Vec<(String, InputUse)>)> {
     let index = &view.index;
     let read = |forward: python::syntax::Function<'_, '_>| {
         let class = view.class_of(forward.id()).filter(|_| forward.name() == "forward")?;
-        let uses = forward.parameters().skip(1).map(|p| use_of(view, class, forward.id(), p.name)).collect();
-        Some((view.name_of(class).to_owned(), uses))
+        let used = |name: &str| (name.to_owned(), use_of(view, class, forward.id(), name));
+        Some((view.name_of(class).to_owned(), forward.parameters().skip(1).map(|p| used(p.name)).collect()))
     };
     index.functions().filter_map(read).collect()
 }

@@ -116,7 +116,7 @@ pub struct ProjectFacts {
     /// Whether some model of the project uses dropout.
     pub drops: bool,
     /// How the classes of its models use their inputs.
-    pub model_inputs: BTreeMap<String, Vec<InputUse>>,
+    pub model_inputs: BTreeMap<String, Vec<(String, InputUse)>>,
     /// Whether some file trains with TensorFlow, rather than only reading data or writing logs with it.
     pub trains_in_tensorflow: bool,
     /// Names of the project's files and folders as they are imported.

@@ -69,6 +69,7 @@ pub(crate) use obstacle as why;
 pub use obstacle::{Found, OF_OPTIMIZERS, OF_SLICES, OF_STEPS, OF_TURNS, Obstacle, Reason};
 pub use optimizers::{OptimizerMade, choice, optimizers_made, optimizers_of, unlike_others};
 pub use optional::{is_chosen, is_optional};
+pub(crate) use phase::phase_test;
 pub use precision::MixedPrecision;
 pub use saves::{Saves, saves};
 pub use schedule::{Schedules, schedules, steps_scheduler};

@@ -11,13 +11,13 @@ mod loss_output;
 mod touched;
 
 pub use data::data_above;
-pub use inputs::ModelInput;
+pub use inputs::{ModelInput, values};
 pub use loss_output::LossOutput;
 
 use crate::FileInProject;
 use crate::counting::counted;
 use crate::roles::Role;
-use crate::step::{self, Obstacle, TrainingStep, in_model, is_statement, loop_around, model_calls, why};
+use crate::step::{self, Obstacle, TrainingStep, in_model, is_statement, loop_around, model_calls, phase_test, why};
 use crate::words::PART_METHODS;
 use python::tree::{Id, kinds};
 
@@ -35,6 +35,8 @@ pub struct Turn<'a, 't> {
     pub inputs: Vec<ModelInput>,
     /// The loss, if the model returns it.
     pub loss: Option<LossOutput<'t>>,
+    /// The test for the training phase, if the loop also validates.
+    pub phase: Option<&'t str>,
 }
 
 impl<'a, 't> Turn<'a, 't> {
@@ -44,7 +46,8 @@ impl<'a, 't> Turn<'a, 't> {
         let index = &file.view.index;
         let mut obstacles = step.obstacles.clone();
         let updates: Vec<Id> = step.updates.iter().map(|u| u.call).filter(|c| step.is_alive(*c)).collect();
-        obstacles.extend(updates.iter().skip(1).map(|call| why::several_updates(*call)));
+        let others = updates.iter().skip(1).filter(|call| !step.obstacles.iter().any(|o| o.at == **call));
+        obstacles.extend(others.map(|call| why::several_updates(*call)));
         if !file.index.arguments(step.backward).is_empty() {
             obstacles.push(why::backward_arguments(step.backward));
         }
@@ -77,16 +80,21 @@ impl<'a, 't> Turn<'a, 't> {
             file.project.modes.is_none() && made.is_some_and(in_front)
         };
         let others: Vec<Id> = calls.into_iter().filter(|c| *c != forward && !builds(*c)).collect();
+        let loss = loss_output::loss_output(&step, forward, update);
+        let phase = phase(&step, forward, update).filter(|_| loss.is_none() && file.project.modes.is_none());
         if file.project.modes.is_none() {
-            obstacles.extend(out_of_turn(&step, forward, update));
-            obstacles.extend(others.iter().filter_map(|call| unlike(file, *call, forward)));
+            obstacles.extend(out_of_turn(&step, forward, update, phase));
+            obstacles.extend(others.iter().filter_map(|call| unlike(&step, *call, forward)));
             obstacles.extend(part_called(file, forward, builds));
         } else {
             let differs = |call: &&Id| index.arguments(**call).len() != inputs.len();
             obstacles.extend(others.iter().find(differs).map(|call| why::other_arguments(*call)));
         }
-        let loss = loss_output::loss_output(&step, forward, update);
-        if obstacles.is_empty() { Ok(Self { step, update, forward, others, inputs, loss }) } else { Err(obstacles) }
+        if obstacles.is_empty() {
+            Ok(Self { step, update, forward, others, inputs, loss, phase })
+        } else {
+            Err(obstacles)
+        }
     }
 
     /// Whether the model returns its loss first, and nothing happens to the optimizer between its call and the update.
@@ -149,9 +157,19 @@ fn loop_within(file: FileInProject<'_, '_>, id: Id, whole: Id) -> Option<Id> {
     loop_around(&file, id).filter(|l| file.index.is_within(*l, whole))
 }
 
+/// The test around backward pass and update that makes the loop one for training and validation.
+fn phase<'t>(step: &TrainingStep<'_, 't>, forward: Id, update: Id) -> Option<&'t str> {
+    let index = &step.file.view.index;
+    let test = |id: Id| {
+        let inside = index.ancestors(id).take_while(|a| Some(*a) != step.around && *a > step.whole);
+        inside.filter(|a| index.if_statement(*a).is_some() && !step.precision.tests.contains(a)).last()
+    };
+    test(forward).is_none().then(|| phase_test(&step.file, step.optimizer, &[step.backward, update].map(test)))?
+}
+
 /// Obstacles to alternating forward pass, backward pass and update: there must be one of each, in this order, in one
-/// loop and under no test.
-fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id) -> Vec<Obstacle> {
+/// loop and under no test but the one for the phase.
+fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id, phase: Option<&str>) -> Vec<Obstacle> {
     let (k, file) = (kinds(), step.file);
     let index = &file.view.index;
     let around = loop_within(file, step.backward, step.whole);
@@ -164,7 +182,8 @@ fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id) -> Vec<Obst
         let above = index.ancestors(part).take_while(|a| Some(*a) != around && *a > step.whole);
         let tested =
             above.filter(|a| [k.if_statement, k.try_statement, k.conditional_expression].contains(&index.kind(*a)));
-        tests.extend(tested.filter(|test| !step.precision.tests.contains(test)));
+        let is_phase = |test: &Id| phase.is_some() && index.condition(*test).map(|c| index.text_of(c)) == phase;
+        tests.extend(tested.filter(|test| !step.precision.tests.contains(test) && !is_phase(test)));
     }
     let skips = around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied();
     let skips = skips.filter(|id| *id > forward && *id < update && loop_around(&file, *id) == around);
@@ -179,13 +198,14 @@ fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id) -> Vec<Obst
     out
 }
 
-/// A call of a model other than the one that is trained, or one with named arguments.
-fn unlike(file: FileInProject<'_, '_>, call: Id, forward: Id) -> Option<Obstacle> {
+/// A call of a model other than the one that is trained, or one with named arguments that are not in its order.
+fn unlike(step: &TrainingStep<'_, '_>, call: Id, forward: Id) -> Option<Obstacle> {
+    let file = step.file;
     let index = &file.view.index;
     let callee = |c: Id| index.callee(c).map_or("", |g| index.text_of(g));
     let name = callee(call);
     let is_taken = file.function_of(call).is_some_and(|f| file.binds(f, name));
-    let named = index.arguments(call).ids().any(|a| index.kind(a) == kinds().keyword_argument);
+    let named = !inputs::in_order(step, call, forward);
     let made_first = step::optimizers_made(&file);
     let is_trained = made_first.iter().any(|o| {
         let parameters = index.arguments(o.call).ids().next().and_then(|a| index.receiver(a));

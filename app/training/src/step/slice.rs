@@ -167,7 +167,7 @@ fn learns_always<'t>(
         })
         .map(|u| decided(*u))
         .collect();
-    let phase = phase_test(&file, &tests);
+    let phase = phase_test(&file, step.optimizer, &tests);
     let phase = phase.filter(|_| modes.is_none() && called_here && accumulation.is_none());
     if phase.is_none() {
         let tests: BTreeSet<Id> = tests.into_iter().flatten().collect();

@@ -4,7 +4,7 @@ use crate::model_inputs::InputUse;
 use crate::step::{Obstacle, TrainingStep, bindings, field_of_object, qualified, reads_name, why};
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, kinds};
+use python::tree::{Id, Index, kinds};
 
 /// A tensor that is an input of the model.
 #[derive(Clone, Debug)]
@@ -22,6 +22,7 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
     let uses = uses(step, forward);
     let (mut inputs, mut unfit): (Vec<ModelInput>, Vec<Obstacle>) = (Vec::new(), Vec::new());
     let given: Vec<Id> = index.arguments(forward).ids().collect();
+    let given: Vec<Id> = if in_order(step, forward, forward) { values(index, forward) } else { given };
     for (place, argument) in given.iter().map(|a| unmoved(&file, *a)).enumerate() {
         if ![k.identifier, k.attribute, k.subscript, k.call].contains(&index.kind(argument)) {
             unfit.push(why::input_no_tensor(argument));
@@ -38,7 +39,7 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
         if file.project.modes.is_none() && !is_batch && is_fixed(step, forward, argument) {
             unfit.push(why::input_not_of_batch(argument, text));
         }
-        let used = uses.get(place).copied().unwrap_or_default();
+        let used = uses.get(place).map_or(InputUse::Other, |(_, used)| *used);
         if used == InputUse::SequenceFirst {
             unfit.push(why::sequence_first(argument, text));
         }
@@ -78,8 +79,22 @@ fn unmoved(file: &PythonFile<'_>, id: Id) -> Id {
     }
 }
 
-/// How the model's class uses its inputs, if the file shows which class that is.
-fn uses(step: &TrainingStep<'_, '_>, forward: Id) -> Vec<InputUse> {
+/// The arguments of a call, without their names.
+pub fn values(index: &Index<'_>, call: Id) -> Vec<Id> {
+    index.arguments(call).ids().map(|a| index.keyword_name(a).and_then(|_| index.value(a)).unwrap_or(a)).collect()
+}
+
+/// Whether the named arguments of a call of the model come in the order of its parameters, so that their names can be left out.
+pub(super) fn in_order(step: &TrainingStep<'_, '_>, call: Id, forward: Id) -> bool {
+    let index = &step.file.view.index;
+    let uses = uses(step, forward);
+    let known = |(place, name): (usize, &str)| uses.get(place).is_some_and(|(parameter, _)| parameter == name);
+    let mut given = index.arguments(call).ids().map(|a| index.keyword_name(a)).enumerate();
+    given.all(|(place, name)| name.is_none_or(|name| known((place, name))))
+}
+
+/// The parameters of the model's class and their use, if the file shows which class that is.
+fn uses(step: &TrainingStep<'_, '_>, forward: Id) -> Vec<(String, InputUse)> {
     let file = step.file;
     let index = &file.view.index;
     let Some(model) = index.callee(forward).map(|g| index.text_of(g)) else { return Vec::new() };

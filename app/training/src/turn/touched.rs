@@ -20,10 +20,12 @@ pub(super) fn touched(step: &TrainingStep<'_, '_>) -> Vec<Obstacle> {
         })
     };
     let words = ["parameters", "named_parameters", "register_hook"];
-    // Changes to weights before the optimizer is created belong to building the model.
+    // Changes to weights before the optimizer is created belong to building the model, also in a function that is called there.
+    let made = optimizers_made(&file);
+    let is_before = |call: Id| made.iter().any(|m| call < m.call && file.function_of(call) == file.function_of(m.call));
     let builds = |call: Id| {
-        let mut made = optimizers_made(&file).into_iter();
-        made.any(|made| call < made.call && file.function_of(call) == file.function_of(made.call))
+        let inner = file.function_of(call).filter(|f| *f != step.whole && file.callers(*f).next().is_some());
+        is_before(call) || inner.is_some_and(|f| file.callers(f).all(is_before))
     };
     let calls = words.iter().flat_map(|name| file.calls(name)).copied();
     let calls = calls.filter(|c| here(*c) && !is_known(*c) && !builds(*c));

@@ -59,7 +59,9 @@ impl StepParts for Plan<'_, '_> {
         let (file, in_one_run) = (step.file, self.in_one_run());
         let index = &file.view.index;
         match part {
-            Part::Forward => vec![turn.forward],
+            Part::Forward if turn.phase.is_none() => vec![turn.forward],
+            Part::Either if turn.phase.is_some() => vec![turn.forward],
+            Part::Forward | Part::Either => Vec::new(),
             Part::Evaluate => turn.others.clone(),
             Part::Update => vec![turn.update],
             Part::Given => turn.loss.iter().filter(|_| !in_one_run).map(|loss| loss.statement).collect(),
@@ -90,6 +92,7 @@ impl StepParts for Plan<'_, '_> {
             ("step.optimizer", made) => Some(made.map_or(step.optimizer, |o| o.name).to_owned()),
             ("step.model", Some(made)) => Some(made.model.to_owned()),
             ("step.loss", _) => Some(as_operand(&view.index, step.loss)),
+            ("step.phase", _) => self.turn.phase.map(str::to_owned),
             _ => of_call(view, node, name),
         }
     }
