@@ -52,6 +52,17 @@ fn a_state_that_the_first_batch_lacks() {
     let detached = carried.replace("    loss =", "    state = state.detach()\n    loss =");
     let begun = |value: &str| detached.replace("for x, y", &format!("state = {value}\nfor x, y"));
     check_said("ipu", &begun("None"), "Not ported: `state` is None for the first batch");
+    let function = |first: &str, call: &str| {
+        let (head, body) = detached.split_once("for x, y").unwrap();
+        let body = format!("for x, y{body}").replace('\n', "\n    ");
+        format!("{head}def run(given=None):\n{first}    {}\n{call}\n", body.trim_end())
+    };
+    check_said("ipu", &function("    state = given\n", "run()"), "Not ported: `state` is None for the first batch");
+    let tested = "    state = given\n    if state is None:\n        state = torch.zeros(3)\n";
+    for (first, call) in [(tested, "run()"), ("    state = given\n", "run(torch.zeros(3))")] {
+        let (after, said) = ported("ipu", &[("a.py", &function(first, call))]);
+        assert!(after[0].contains("state, loss = training_step(x, state, y)\n"), "{said}{}", after[0]);
+    }
     // What follows the call of the compiled step may change what goes in at the next turn.
     let (after, said) = ported("ipu", &[("a.py", &begun("torch.zeros(3)"))]);
     assert!(after[0].contains("    state = state.detach()\n"), "{said}{}", after[0]);
@@ -108,6 +119,16 @@ fn a_loss_that_is_an_object_of_a_class_without_layers() {
         .replace("F.mse_loss(out, y)", "criterion(out, y)");
     let (_, said) = ported("ipu", &[("a.py", &program), ("losses.py", &format!("{class}{other}"))]);
     assert_eq!(said.matches("The shape of this result depends on values").count(), 1, "{said}");
+    let tested = class.replace(
+        "        return error",
+        "        if error.any():\n            error = error + 1\n        return error",
+    );
+    let (head, body) = program.split_once("criterion =").unwrap();
+    let body = format!("criterion ={body}").replace('\n', "\n    ");
+    let in_function = format!("{head}\n\ndef main():\n    {}\n\n\nmain()\n", body.trim_end());
+    let (after, said) = ported("ipu", &[("a.py", &in_function), ("losses.py", &tested)]);
+    assert!(after[0].contains("self.criterion(out, y)"), "{said}{}", after[0]);
+    assert!(said.contains("values can't be tested here"), "{said}");
 }
 
 #[test]
@@ -202,4 +223,90 @@ fn several_models_take_turns_in_evaluation() {
     // Both are asked for before one runs, so a model frees the IPU when it runs.
     let (_, infer) = after[0].split_once("    def infer(*batch, **named):\n").expect("inference");
     assert!(infer.trim_start().starts_with("detach_from_ipu(other for"), "{}", after[0]);
+}
+
+#[test]
+fn a_loop_that_trains_or_evaluates_on_the_rdu() {
+    let (head, body) = STEP.split_once("for x, y").unwrap();
+    let (forward, update) = body.split_once("    optimizer.zero_grad()\n").unwrap();
+    let update = format!("    optimizer.zero_grad()\n{update}").trim_end().replace("    ", "            ");
+    let run = |test: &str, parameters: &str| {
+        let forward = forward.replace("\n    ", "\n        ");
+        let loop_ = format!("    for x, y{forward}        if {test}:\n{update}\n");
+        format!("{head}\ndef run(loader, {parameters}):\n{loop_}\nrun(loader, optimizer)\nrun(others, None)\n")
+    };
+    for (test, parameters) in [("is_train", "is_train=True"), ("optimizer is not None", "optimizer=None")] {
+        let (after, said) = ported("rdu", &[("a.py", &run(test, parameters))]);
+        let call = format!("out = rdu.forward(x) if {test} else rdu.evaluate(x)\n");
+        assert!(after[0].contains(&call) && after[0].contains("rdu.update()"), "{said}{}", after[0]);
+    }
+    check_said("rdu", &run("out.mean() > 0", "is_train"), "Not ported: a test decides whether this part");
+    let (after, said) = ported("ipu", &[("a.py", &run("optimizer is not None", "optimizer=None"))]);
+    assert!(
+        after[0].contains("if optimizer is not None:") && after[0].contains("ipu_inference("),
+        "{said}{}",
+        after[0]
+    );
+}
+
+#[test]
+fn named_arguments_of_a_model_on_the_rdu() {
+    let class = "class Net(torch.nn.Module):\n    def forward(self, image, mask):\n        return image * mask\n\n\nmodel = Net()";
+    let call = |call: &str| STEP.replace("model = torch.nn.Linear(3, 3)", class).replace("model(x)", call);
+    for named in ["model(image=x, mask=y)", "model(x, mask=y)"] {
+        let (after, said) = ported("rdu", &[("a.py", &call(named))]);
+        assert!(after[0].contains("out = rdu.forward(x, y)"), "{said}{}", after[0]);
+        assert!(after[0].contains("names = (\"x\", \"y\",)"), "{said}{}", after[0]);
+    }
+    check_said("rdu", &call("model(mask=y, image=x)"), "Not ported: the model's arguments are not all positional");
+}
+
+#[test]
+fn a_loss_that_is_the_sum_of_a_list() {
+    let program = STEP.replace("    out = model(x)\n", "    (out, (middle, _)), last = model(x)\n").replace(
+        "    loss =",
+        "    losses = [middle.mean(), last.mean(), F.mse_loss(out, y)]\n    loss = sum(losses)\n    other =",
+    );
+    let (after, said) = ported("ipu", &[("a.py", &program)]);
+    assert!(after[0].contains("        loss = sum(losses)\n        return"), "{said}{}", after[0]);
+    let stacked = program.replace("sum(losses)", "torch.stack(losses).sum()");
+    assert!(ported("ipu", &[("a.py", &stacked)]).0[0].contains("loss = torch.stack(losses).sum()"));
+}
+
+#[test]
+fn names_of_the_port_that_the_program_has() {
+    let program = STEP
+        .replace("for x, y in", "for training_step, (x, y) in enumerate(")
+        .replace("loader:", "loader):")
+        .replace("    out = model", "    out = training_step * model")
+        + "    print(training_step)\n";
+    let program = program.replace("\nmodel", "class TrainingStep:\n    opts = 1\n\n\nmodel");
+    for target in ["ipu", "popdist"] {
+        let (after, said) = ported(target, &[("a.py", &program)]);
+        assert!(after[0].contains("    compiled_step = ipu_training_step(optimizer, model)\n"), "{said}{}", after[0]);
+        assert!(after[0].contains("class CompiledStep(torch.nn.Module)"), "{said}{}", after[0]);
+        assert!(after[0].contains("step = CompiledStep(*parts)"), "{said}{}", after[0]);
+        assert!(after[0].contains("options=ipu_opts") && after[0].contains("print(training_step)"), "{}", after[0]);
+        assert!(after[0].contains("float(training_step)"), "{}", after[0]);
+    }
+    let process = "import torch.distributed as dist\n";
+    let ranked = format!("{process}{}process_rank = dist.get_rank()\n", STEP.replace("\nmodel", "\nmodel"));
+    check_said("rdu", &ranked, "the port needs the name `process_rank`");
+}
+
+#[test]
+fn a_limit_that_the_training_function_is_given() {
+    let clip = "    torch.nn.utils.clip_grad_norm_(model.parameters(), args.clip)\n    optimizer.step()";
+    let (head, body) = STEP.split_once("for x, y").unwrap();
+    let (imports, made) = head.split_once("\nmodel").unwrap();
+    let body = format!("for x, y{}", body.replace("    optimizer.step()", clip)).trim_end().replace('\n', "\n    ");
+    let made = format!("model{made}").trim_end().replace('\n', "\n    ");
+    let main = |args: &str| {
+        let train = format!("def train(loader, model, optimizer, args):\n    {body}");
+        let call = "train(loader, model, optimizer, args)";
+        format!("{imports}\n\n{train}\n\n\ndef main():\n    {args}\n    {made}\n    {call}\n\n\nmain()\n")
+    };
+    let (after, said) = ported("rdu", &[("a.py", &main("args = parse()"))]);
+    assert!(after[0].contains("max_grad_norm=args.clip"), "{said}{}", after[0]);
+    check_said("rdu", &main("pass"), "Not ported: the clipping limit is unknown");
 }

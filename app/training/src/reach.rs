@@ -24,7 +24,13 @@ impl Reach {
                 let by_instance = || {
                     let callee = view.index.text_of(view.index.callee(call)?);
                     let method = || callee.rsplit_once('.').filter(|(owner, _)| instances.contains_key(owner));
-                    instances.get(callee).cloned().or_else(|| method().map(|(_, method)| format!(".{method}")))
+                    // The module of a ported step keeps the program's `criterion` as `self.criterion`.
+                    let own = || instances.get(callee.strip_prefix("self.")?);
+                    instances
+                        .get(callee)
+                        .or_else(own)
+                        .cloned()
+                        .or_else(|| method().map(|(_, method)| format!(".{method}")))
                 };
                 let Some(called) = by_instance().or_else(|| called(view, call, &modules)) else { continue };
                 for function in functions_around(view, call) {

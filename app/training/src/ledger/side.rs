@@ -179,9 +179,11 @@ fn criterion(view: &FileView<'_>, validates: bool) -> Option<Figure> {
         let last = name.rsplit('.').next().unwrap_or_default();
         let is_loss =
             last.ends_with("Loss") || last.ends_with("_loss") || last.contains("cross_entropy") || last == "kl_div";
-        (is_loss && name.starts_with("torch.nn.")).then(|| {
-            let chosen =
-                index.arguments(*call).keyword("reduction").map(|value| index.text_of(value).trim_matches(['"', '\'']));
+        let chosen =
+            index.arguments(*call).keyword("reduction").map(|value| index.text_of(value).trim_matches(['"', '\'']));
+        // A loss of the program's own reduces what it computes.
+        let is_part = chosen == Some("none") && view.function_of(*call).is_some_and(|f| view.name_of(f) == "forward");
+        (is_loss && !is_part && name.starts_with("torch.nn.")).then(|| {
             // The older form.
             let sums = || index.arguments(*call).keyword("size_average").is_some_and(|v| index.text_of(v) == "False");
             Figure::at(view, *call, chosen.unwrap_or_else(|| if sums() { "sum" } else { "mean" }))

@@ -1,7 +1,7 @@
 //! Statements that assign a value to a name.
 
 use python::PythonFile;
-use python::tree::{Id, kinds};
+use python::tree::{Id, Index, kinds};
 
 /// Assignments, and loops, that bind a name.
 pub(crate) fn bindings(file: &PythonFile<'_>, name: &str) -> Vec<Id> {
@@ -11,13 +11,20 @@ pub(crate) fn bindings(file: &PythonFile<'_>, name: &str) -> Vec<Id> {
         .iter()
         .flat_map(|kind| index.of_kind(*kind).iter().copied())
         .filter(|a| {
-            index.target(*a).is_some_and(|l| {
-                index.text_of(l) == name
-                    || [k.pattern_list, k.tuple_pattern].contains(&index.kind(l))
-                        && index.parts(l).any(|p| index.text_of(p) == name)
-            })
+            let left = index.target(*a);
+            left.is_some_and(|l| unpacked(index, l).into_iter().any(|target| index.text_of(target) == name))
         })
         .collect()
+}
+
+/// The targets of an assignment or a loop that unpacks, also in parentheses: `a`, `b` and `c` of `(a, b), c = …`.
+pub(crate) fn unpacked(index: &Index<'_>, target: Id) -> Vec<Id> {
+    let k = kinds();
+    if [k.pattern_list, k.tuple_pattern].contains(&index.kind(target)) {
+        index.parts(target).flat_map(|part| unpacked(index, part)).collect()
+    } else {
+        vec![target]
+    }
 }
 
 /// The value of a name that is assigned once in its file; anything else is returned unchanged.

@@ -1,5 +1,7 @@
 //! Gradients that are clipped to a limit.
 
+use super::bindings::bindings;
+use super::callers::given;
 use super::fixed::is_constant;
 use super::{TrainingStep, is_statement};
 use crate::project::FileInProject;
@@ -96,11 +98,19 @@ impl Clipping {
     pub fn is_known_at(&self, file: FileInProject<'_, '_>, whole: Id, at: Id) -> bool {
         let index = &file.index;
         let in_function = |id: Id| file.function_of(id).is_some() && file.function_of(id) == file.function_of(whole);
+        // `train(model, optimizer, args)` is called where the optimizer is created.
+        let is_passed = |head: &str| {
+            let (values, owner) = (given(&file, whole, head), file.function_of(at));
+            let is_made = |b: &Id| *b < at && file.function_of(*b) == owner;
+            let is_same = |value: &Id| index.is_text(*value, head) && file.function_of(*value) == owner;
+            !values.is_empty() && values.iter().all(is_same) && bindings(&file, head).iter().any(is_made)
+        };
         let is_known = |head: &str| {
             head.starts_with(|c: char| c.is_ascii_digit())
                 || head == "self" && file.class_of(at) == file.class_of(self.call)
                 || file.binds_at_top(head, index.item(at).start, file.function_of(at).is_some())
                 || in_function(at)
+                || is_passed(head)
                 || index.kind(whole) == kinds().function_definition && file.function_of(at) == Some(whole)
         };
         let head = |e: Id| {

@@ -1,6 +1,7 @@
 //! The statements of a training step, the names that they assign and read, and which of them lead from the model to the
 //! loss.
 
+use super::bindings::unpacked;
 use python::PythonFile;
 use python::names::dotted;
 use python::tree::{Id, kinds};
@@ -46,11 +47,7 @@ pub fn assigned<'t>(file: &PythonFile<'t>, statement: Id) -> Vec<&'t str> {
         for &assignment in index.of_kind_in(kind, statement) {
             let Some(left) = index.target(assignment) else { continue };
             let name = |id: Id| [k.identifier, k.attribute].contains(&index.kind(id)) && dotted(index, id).is_some();
-            if name(left) {
-                out.push(index.text_of(left));
-            } else if index.kind(left) == k.pattern_list || index.kind(left) == k.tuple_pattern {
-                out.extend(index.parts(left).filter(|p| name(*p)).map(|p| index.text_of(p)));
-            }
+            out.extend(unpacked(index, left).into_iter().filter(|p| name(*p)).map(|p| index.text_of(p)));
         }
     }
     out

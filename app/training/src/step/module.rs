@@ -2,6 +2,7 @@
 
 use super::TrainingStep;
 use super::bindings::bindings;
+use super::callers::given;
 use super::calls::is_parameter;
 use super::changing::changing;
 use super::dataflow::{assigned, leaves, reads, reads_name};
@@ -76,7 +77,7 @@ impl Module {
         if obstacles.is_empty() {
             let is_carried = |name: &&String| is_carried(step, slice, name, &extraction);
             let carried: Vec<String> = results.iter().filter(is_carried).cloned().collect();
-            if let Some(name) = carried.iter().find(|name| begins_with_none(&file, name)) {
+            if let Some(name) = carried.iter().find(|name| begins_with_none(step, name)) {
                 return Err(vec![why::state_none_at_first(slice.from, name)]);
             }
             Ok(Self { extraction, loss, divided, stays, results, carried, scalars, is_fixed: !fixed.is_empty() })
@@ -275,11 +276,28 @@ fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extrac
     step.around.is_some() && read_first.unwrap_or(goes_in)
 }
 
-/// Whether a name is `None` until the first iteration assigns it.
-fn begins_with_none(file: &PythonFile<'_>, name: &str) -> bool {
-    let index = &file.index;
-    let value = |binding: Id| index.assignment(binding).and_then(|a| a.value_of(name));
-    bindings(file, name).into_iter().filter_map(value).any(|value| index.kind(value) == kinds().none)
+/// Whether a name is `None` until the first iteration assigns it, also by the default of a parameter that nothing replaces.
+fn begins_with_none(step: &TrainingStep<'_, '_>, name: &str) -> bool {
+    let (k, file) = (kinds(), step.file);
+    let index = &file.view.index;
+    let is_none = |value: Id| index.kind(value) == k.none;
+    let value = |binding: &Id| index.assignment(*binding).and_then(|a| a.value_of(name));
+    let bound = bindings(&file, name);
+    let defaults = |parameter: &str| {
+        let mut parameters = index.function(step.whole).into_iter().flat_map(|f| f.parameters());
+        let passed = given(&file, step.whole, parameter);
+        parameters.any(|p| p.name == parameter && p.default.is_some_and(is_none))
+            && (passed.is_empty() || !passed.iter().all(|value| index.kind(*value) == k.call))
+    };
+    let replaces = |binding: &Id| {
+        let tests = |a: Id| index.condition(a).is_some_and(|c| index.text_of(c).ends_with(" is None"));
+        let is_tested = index.ancestors(*binding).take_while(|a| *a != step.whole).any(tests);
+        let is_above = *binding < step.body && index.is_within(*binding, step.whole);
+        is_tested || is_above && value(binding).is_none_or(|v| index.kind(v) != k.identifier && !is_none(v))
+    };
+    let of_parameter =
+        std::iter::once(name).chain(bound.iter().filter_map(value).map(|v| index.text_of(v))).any(defaults);
+    bound.iter().filter_map(value).any(is_none) || of_parameter && !bound.iter().any(replaces)
 }
 
 /// Whether a statement reads a field of a name that objects of models have.

@@ -22,7 +22,7 @@ fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
     file.index.of_kind_in(kinds().call, block).iter().any(|call| {
         let is_scaler = |id: Id| file.role(id) == Some(Role::Scaler);
         match called_name(&file.index, *call) {
-            Some("autocast" | "scale" | "scale_loss") => true,
+            Some("autocast" | "disable_casts" | "scale" | "scale_loss") => true,
             Some("step" | "update" | "unscale_") => file.index.receiver(*call).is_some_and(is_scaler),
             _ => file.index.callee(*call).is_some_and(is_scaler),
         }

@@ -34,7 +34,7 @@ pub(super) fn note_own_optimizers(input: &Input<'_, '_>, view: &FileView<'_>) {
     for &assignment in index.of_kind(kinds().assignment) {
         let named = index.target(assignment).is_some_and(|l| compiled.contains(&index.text_of(l)));
         let Some(made) = index.source(assignment).filter(|_| named) else { continue };
-        let kind = index.callee(made).map_or("", |g| index.text_of(g));
+        let Some(kind) = index.callee(made).map(|g| index.text_of(g)) else { continue };
         let full = qualified(view, made).unwrap_or_default();
         let is_class = called_name(index, made).is_some_and(|n| n.starts_with(char::is_uppercase));
         let head = full.trim_start_matches('.').split('.').next().unwrap_or_default();
