@@ -180,6 +180,19 @@ onPage("on a phone a way leads down to the script", { width: 360, height: 740 },
   assert.ok((await page.page.locator("#script-name").boundingBox()).y < 100);
 });
 
+onPage("a way leads from the top to the check of an existing script", {}, async (page) => {
+  await page.page.locator(".to-check button").click();
+  await focusReaches(page.page, "check-name");
+  assert.ok((await page.page.locator("#check-name").boundingBox()).y < 100);
+});
+
+onPage("the script stays in view next to a field far down", { width: 1400, height: 1080 }, async (page) => {
+  await page.fill({ entry: "train.py" });
+  await page.page.locator("#clear").scrollIntoViewIfNeeded();
+  const box = await page.page.locator("#script-name").boundingBox();
+  assert.ok(box.y >= 0 && box.y < 200, JSON.stringify(box));
+});
+
 onPage("what few need is folded, unless something stands in it", {}, async (page) => {
   await page.fill({ entry: "a.py" });
   assert.equal(await folded(page), true);

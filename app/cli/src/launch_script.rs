@@ -121,6 +121,9 @@ fn lint(file: &Path, target: Target) -> Result<bool> {
     for finding in &linted.findings {
         say_line!("{shown}:{}: warning[{}] {}", finding.line, finding.rule, finding.message);
     }
+    if linted.findings.is_empty() {
+        say_line!("{}", linted.checked);
+    }
     print!("{}", linted.diff(shown.trim_start_matches(['.', '/'])));
     Ok(linted.findings.is_empty())
 }

@@ -23,7 +23,7 @@ use tables::{CommandEntry, Counting, Kind, LaunchTable, Scheduler, Site, Status}
 pub use program::said;
 
 /// More than any machine has.
-const MOST: u32 = 1 << 17;
+pub(crate) const MOST: u32 = 1 << 17;
 
 const PIP: &str = "https://pip.pypa.io/en/stable/cli/pip_install/";
 const PYTHON: &str = "https://docs.python.org/3/using/cmdline.html";
@@ -187,6 +187,16 @@ impl<'a> Draft<'a> {
         if let Some(nodes) = site.nodes.filter(|nodes| *nodes < request.nodes) {
             self.problem("nodes", format!("{} has {nodes}", site.title));
         }
+        for (field, value) in request.values.iter().chain([(&"entry".to_string(), &request.entry)]) {
+            if value.starts_with('~') && !value.starts_with("~/") {
+                self.problem(field, "may begin with ~/ only: for another user's folder, write the absolute path");
+            }
+        }
+        for arg in request.args.iter().filter(|arg| arg.starts_with("~/") || arg.contains("=~/")) {
+            let note =
+                format!("the argument {arg} is passed unchanged: a shell would expand its ~, this script does not");
+            self.plan.notes.push(note);
+        }
         for host in &request.hosts {
             if host.starts_with('-') || !host.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
                 self.problem("hosts", format!("`{}` is not a machine name", host.escape_debug()));
@@ -323,7 +333,7 @@ impl<'a> Draft<'a> {
     /// A virtual environment, if the user has one.
     fn activate(&mut self) {
         if let Some(venv) = self.given().value("venv") {
-            let files = vec![Word::text(format!("{}/bin/activate", here(venv)))];
+            let files = vec![Word::path(&format!("{}/bin/activate", here(venv)))];
             let why = "Virtual environment with the project's packages.".to_string();
             self.plan.steps.push(Step::Source { files, unless: None, why, source: String::new() });
         }
@@ -396,7 +406,7 @@ pub(crate) fn count(number: impl Into<u64>, one: &str) -> String {
 
 /// A path that `.` or a command does not interpret as an option or search for in PATH.
 pub(crate) fn here(path: &str) -> String {
-    if path.starts_with('/') || path.starts_with("./") || path.starts_with("../") {
+    if ["/", "./", "../", "~/"].iter().any(|start| path.starts_with(start)) {
         path.to_string()
     } else {
         format!("./{path}")

@@ -8,6 +8,7 @@ mod shown;
 pub use archive::all;
 pub use shown::form;
 
+use crate::draft::MOST;
 use crate::request::{Problem, Request, Script, joins_of};
 use crate::site::site_named;
 use crate::target::Target;
@@ -75,6 +76,9 @@ pub struct Written {
 
 /// The function that reads a user's own site file: [`read_site`](crate::read_site), or a page's access to it.
 pub type SiteReader<'r> = &'r dyn Fn(&str) -> Result<Site, Problem>;
+
+/// The ports that a user may open.
+const PORTS: &str = "from 1024 to 65535";
 
 /// The name of the field with the user's own site file.
 const OWN_SITE: &str = "site-file";
@@ -188,7 +192,8 @@ pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Pro
             _ if said.is_empty() => None,
             Ok(number) => Some(number),
             Err(_) => {
-                problems.push(Problem::new(name, format!("`{said}` is not a whole number")));
+                let range = if name == "port" { PORTS.to_string() } else { format!("from 1 to {MOST}") };
+                problems.push(Problem::new(name, format!("`{said}` is not a whole number {range}")));
                 None
             }
         }
@@ -202,7 +207,7 @@ pub fn request(fields: &Fields, read: SiteReader<'_>) -> Result<Request, Vec<Pro
     let port = number("port");
     match port.map(u16::try_from) {
         Some(Ok(port)) if port >= 1024 => request.port = Some(port),
-        Some(_) => problems.push(Problem::new("port", "must be from 1024 to 65535")),
+        Some(_) => problems.push(Problem::new("port", format!("must be {PORTS}"))),
         None => {}
     }
     let list =

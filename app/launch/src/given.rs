@@ -60,7 +60,7 @@ impl<'a> Given<'a> {
                 rest = &after[end..];
             } else {
                 let end = after.find('}').unwrap_or(after.len());
-                parts.push(Part::Text(self.value(&after[..end]).unwrap_or_default().to_string()));
+                parts.extend(Word::path(self.value(&after[..end]).unwrap_or_default()).0);
                 rest = after.get(end + 1..).unwrap_or_default();
             }
         }

@@ -2,6 +2,7 @@
 //! documentation.
 
 mod compiled;
+mod foreign;
 mod job;
 mod processes;
 mod shares;
@@ -38,6 +39,8 @@ pub struct Linted {
     pub fixed: String,
     /// The fixed lines, by line.
     pub hunks: Vec<Hunk>,
+    /// The message for a script without findings: what was checked.
+    pub checked: String,
 }
 
 /// Checks a script for a target.
@@ -50,6 +53,7 @@ pub fn lint(script: &str, target: Target) -> Linted {
     processes::check(&mut look);
     unset::check(&mut look);
     vendor::check(&mut look);
+    foreign::check(&mut look);
     if let Some(shares) = &table.lint.shares {
         shares::check(&mut look, shares);
     }
@@ -57,7 +61,8 @@ pub fn lint(script: &str, target: Target) -> Linted {
         compiled::check(&mut look, words);
     }
     let hunks = look.hunks();
-    Linted { fixed: look.fixed(), findings: look.findings, hunks }
+    let checked = table.lint.foreign.checked.clone();
+    Linted { fixed: look.fixed(), findings: look.findings, hunks, checked }
 }
 
 /// Lines of a script, and their replacement.

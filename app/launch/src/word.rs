@@ -33,6 +33,15 @@ impl Word {
         Word(vec![Part::Text(text.into())])
     }
 
+    /// A path as a user wrote it. A shell does not expand a `~` in quotes or after other text.
+    pub fn path(text: &str) -> Word {
+        match text.strip_prefix('~') {
+            Some("") => Word::variable("HOME"),
+            Some(rest) if rest.starts_with('/') => Word::variable("HOME").and_text(rest),
+            _ => Word::text(text),
+        }
+    }
+
     /// The value of the environment variable `name`.
     pub fn variable(name: &str) -> Word {
         Word(vec![Part::Variable(name.to_string())])
@@ -101,7 +110,7 @@ impl Word {
                     let _ = write!(out, "$(job_port {port})");
                 }
                 Part::Newest(folder, name) => {
-                    let (folder, name) = (quoted_text(folder), quoted_text(name));
+                    let (folder, name) = (Word::path(folder).quoted(), quoted_text(name));
                     let _ = write!(out, "$(newest {folder} {name})");
                 }
                 Part::WhenSet(variable, text) => {

@@ -20,7 +20,9 @@ mod when;
 pub use command::{CommandEntry, Phrase, Reasoned, SetEntry, Texts, Words};
 pub use field::{COMMON, Field, Kind, OPTIONS};
 pub use launch::{Collected, Counting, JoinedBy, LaunchTable, LauncherEntry, Note, Refusal, Setup, Tasks};
-pub use lint::{Beside, CompiledWords, Lint, Shares, Starter, WrongBackend, WrongName, WrongVariable};
+pub use lint::{
+    Beside, CompiledWords, Foreign, Lint, Shares, Starter, WrongBackend, WrongLauncher, WrongName, WrongVariable,
+};
 #[cfg(feature = "read")]
 pub use read::{Fault, read_site, read_targets};
 pub use scheduler::Scheduler;

@@ -1,6 +1,7 @@
 //! `[launch.lint]`: target-specific mistakes in other people's scripts.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Mistakes in other people's scripts that are specific to this target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -31,6 +32,56 @@ pub struct Lint {
     pub shares: Option<Shares>,
     /// The commands and options by which a program is compiled and run.
     pub compiled: Option<CompiledWords>,
+    /// Launchers whose processes the target's software does not join.
+    pub launcher: Vec<WrongLauncher>,
+    /// The message if a job requests another vendor's devices; empty if the target's have the same name.
+    pub devices: String,
+    /// What replaces a word of `foreign`.
+    pub instead: BTreeMap<String, String>,
+    /// Words of scripts for another vendor's devices. They are in a guide without a target, and apply to all targets.
+    pub foreign: Foreign,
+}
+
+/// Launchers whose processes the target's software does not join.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrongLauncher {
+    /// Their names.
+    pub names: Vec<String>,
+    /// The message.
+    pub why: String,
+}
+
+/// Words of scripts for another vendor's devices, and the messages for them. `{name}` is the word that was found.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Foreign {
+    /// Programs.
+    pub programs: Vec<String>,
+    /// The message for a program.
+    pub program: String,
+    /// Prefixes of variables.
+    pub variables: Vec<String>,
+    /// The message for a variable.
+    pub variable: String,
+    /// Prefixes of the words in a module's name.
+    pub modules: Vec<String>,
+    /// The message for a module.
+    pub module: String,
+    /// Models of devices, as schedulers name them.
+    pub models: Vec<String>,
+    /// The message for a model.
+    pub model: String,
+    /// Words by which a scheduler's options request devices.
+    pub requests: Vec<String>,
+    /// Options of a container, and parts of the names of its images.
+    pub containers: Vec<String>,
+    /// The message for a container.
+    pub container: String,
+    /// What follows if there is a replacement, `{right}`.
+    pub instead: String,
+    /// The message for a script without findings: what was checked.
+    pub checked: String,
 }
 
 /// A name that nothing reads.

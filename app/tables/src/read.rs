@@ -67,7 +67,7 @@ struct Front {
 }
 
 /// The targets among guides, in the guides' order: those with a table `[launch]`. Missing keys are inherited from the
-/// target that the guide extends. `fronts` are paths, each with the front matter of the guide there.
+/// target that the guide extends, and words for all targets are in a guide without one. `fronts` are paths, each with the front matter of the guide there.
 ///
 /// # Errors
 /// All errors, each with its path and, if one is affected, its line.
@@ -84,6 +84,9 @@ pub fn read_targets(fronts: &[(String, String)]) -> Result<Vec<TargetTable>, Vec
             }
         }
     }
+    let of_all =
+        known.iter().filter(|(.., front)| front.target.is_none()).find_map(|(.., front)| front.launch.as_ref());
+    let foreign = of_all.map(|launch| launch.lint.foreign.clone()).unwrap_or_default();
     known.retain(|(.., front)| front.target.is_some() && front.launch.is_some());
     known.sort_by(|(.., a), (.., b)| (a.order, &a.target).cmp(&(b.order, &b.target)));
     let launch_of = |name: &str| {
@@ -95,14 +98,17 @@ pub fn read_targets(fronts: &[(String, String)]) -> Result<Vec<TargetTable>, Vec
         let name = front.target.clone().unwrap_or_default();
         let mut table = front.extends.as_deref().and_then(launch_of).unwrap_or_default();
         table.extend(launch_of(&name).unwrap_or_default());
-        match table.try_into() {
-            Ok(launch) => targets.push(TargetTable {
-                member: front.mode.as_ref().map_or(&name, |mode| &mode.name).to_lowercase(),
-                sdks: front.sdks.clone(),
-                variables: front.variable.clone(),
-                launch,
-                name,
-            }),
+        match table.try_into::<LaunchTable>() {
+            Ok(mut launch) => {
+                launch.lint.foreign.clone_from(&foreign);
+                targets.push(TargetTable {
+                    member: front.mode.as_ref().map_or(&name, |mode| &mode.name).to_lowercase(),
+                    sdks: front.sdks.clone(),
+                    variables: front.variable.clone(),
+                    launch,
+                    name,
+                })
+            }
             Err(error) => faults.push(format!("{path}: [launch]: {}", error.message())),
         }
     }

@@ -35,9 +35,9 @@ fn build(draft: &mut Draft<'_>) {
     draft.load();
     draft.activate();
     let folder = here(&name);
-    let command = Command::new(["mkdir"], "").words(["-p", "--", &folder]);
+    let command = Command::new(["mkdir"], "").words(["-p".into(), "--".into(), Word::path(&folder)]);
     draft.step(command, "Creates the folder.");
-    take(draft, &folder, Word::text(here(&results)), "The program's results.", "");
+    take(draft, &folder, Word::path(&here(&results)), "The program's results.", "");
     let job = &draft.plan.resources.name;
     let logs = |before: &str, after: &str| {
         Word(vec![Part::Text(format!("./{job}{before}")), Part::Any, Part::Text(after.into())])
@@ -60,8 +60,8 @@ fn build(draft: &mut Draft<'_>) {
         "",
     );
     let command = Command::new(["tar"], TAR)
-        .flag(["-czf".into(), format!("{folder}.tar.gz").into()], "compressed, to this file")
-        .words(["--", &folder]);
+        .flag(["-czf".into(), Word::path(&format!("{folder}.tar.gz"))], "compressed, to this file")
+        .words(["--".into(), Word::path(&folder)]);
     draft.step(command, "Creates the archive.");
 }
 
@@ -83,10 +83,10 @@ fn of_target(draft: &mut Draft<'_>, folder: &str, entry: &Collected) {
 }
 
 fn take(draft: &mut Draft<'_>, folder: &str, file: Word, why: &str, source: &str) {
-    draft.plan.steps.push(Step::Take { file, into: folder.into(), why: why.into(), source: source.into() });
+    draft.plan.steps.push(Step::Take { file, into: Word::path(folder), why: why.into(), source: source.into() });
 }
 
 fn keep(draft: &mut Draft<'_>, folder: &str, file: &str, argv: Vec<Word>, why: &str, source: &str) {
-    let file = format!("{folder}/{file}").into();
+    let file = Word::path(&format!("{folder}/{file}"));
     draft.plan.steps.push(Step::Keep { argv, file, why: why.into(), source: source.into() });
 }

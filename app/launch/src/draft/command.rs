@@ -15,12 +15,12 @@ pub(super) struct Command {
 
 impl Command {
     /// A command that starts with these words; its flags are described at `source`.
-    pub(super) fn new<const N: usize>(words: [&str; N], source: &str) -> Command {
-        Command { argv: words.map(Word::from).to_vec(), flags: Vec::new(), source: source.into() }
+    pub(super) fn new<const N: usize>(words: [impl Into<Word>; N], source: &str) -> Command {
+        Command { argv: words.map(Into::into).to_vec(), flags: Vec::new(), source: source.into() }
     }
 
-    pub(super) fn words<const N: usize>(mut self, words: [&str; N]) -> Command {
-        self.argv.extend(words.map(Word::from));
+    pub(super) fn words<const N: usize>(mut self, words: [impl Into<Word>; N]) -> Command {
+        self.argv.extend(words.map(Into::into));
         self
     }
 
@@ -118,7 +118,7 @@ impl Draft<'_> {
     /// The program and its arguments. The user's own are unchanged; those that follow from the numbers come after them,
     /// with their reasons.
     fn program(&mut self, command: &mut Command) {
-        command.argv.push(self.request.entry.as_str().into());
+        command.argv.push(Word::path(&self.request.entry));
         command.argv.extend(self.request.args.iter().map(|arg| Word::text(arg.clone())));
         for (arg, why) in &self.own_args {
             command.reasoned(vec![arg.clone()], why.clone(), String::new(), "");

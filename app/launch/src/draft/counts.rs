@@ -90,17 +90,28 @@ impl Draft<'_> {
         let devices = u64::from(replicas) * u64::from(each);
         if table.power_of_two && !devices.is_power_of_two() {
             let message = format!("{replicas} × {each} = {}; must be a power of two", count(devices, &table.device));
-            self.problem("replicas", message);
+            self.product_problem(message);
             return None;
         }
         if let Some(most) = self.site.devices.filter(|most| u64::from(*most) < devices) {
             let devices = count(devices, &table.device);
-            self.problem("replicas", format!("{devices} requested; {} has {most}", self.site.title));
+            self.product_problem(format!("{devices} requested; {} has {most}", self.site.title));
             return None;
         }
         self.counts.replicas = replicas;
         self.counts.asked = u32::try_from(devices).unwrap_or(u32::MAX);
         Some(())
+    }
+
+    /// A problem with the number of devices, at both of its factors unless one of them is 1.
+    fn product_problem(&mut self, message: String) {
+        let each = self.request.devices_per_replica;
+        if each > 1 {
+            self.problem("devices-per-replica", &*message);
+        }
+        if each == 1 || self.request.replicas.is_some_and(|replicas| replicas > 1) {
+            self.problem("replicas", message);
+        }
     }
 
     /// The number of devices of a shared machine that the user has listed; 0 if none.

@@ -62,8 +62,8 @@ impl Draft<'_> {
         if let Some((name, form)) = slot.split_once(':') {
             let value = self.value(name).unwrap_or_default().to_string();
             return match form {
-                "json" => self.json(name, &value).into(),
-                _ => here(&value).into(),
+                "json" => Word::path(&self.json(name, &value)),
+                _ => Word::path(&here(&value)),
             };
         }
         if let Some(number) = self.number(slot) {
@@ -71,7 +71,7 @@ impl Draft<'_> {
         }
         let request = self.request;
         match slot {
-            "entry" => request.entry.as_str().into(),
+            "entry" => Word::path(&request.entry),
             "port" => self.port(),
             "meeting_host" => self.meeting_host(),
             "hosts" => self.hosts(|host, _| host.to_string()),
@@ -79,7 +79,7 @@ impl Draft<'_> {
             "job_hosts" => Word::hosts(self.counts.local),
             "training" => self.training().into(),
             "exports" => self.exports("-x").join(" ").into(),
-            name => self.value(name).unwrap_or_default().into(),
+            name => Word::path(self.value(name).unwrap_or_default()),
         }
     }
 

@@ -153,7 +153,7 @@ impl Draft<'_> {
             self.inner.push("SRUN_CPUS_PER_TASK".to_string());
         }
         for (name, value) in &request.env {
-            set(name, value.as_str().into(), "Set by you.", "");
+            set(name, Word::path(value), "Set by you.", "");
         }
         if let Some(folder) = given.value("checkpoints") {
             let (folder, name) = match folder.rsplit_once('/') {

@@ -2,6 +2,7 @@
 
 use super::command::Command;
 use super::{Draft, PIP, here};
+use crate::word::Word;
 
 impl Draft<'_> {
     pub(super) fn set_up(&mut self) {
@@ -22,9 +23,9 @@ impl Draft<'_> {
             }
         }
         if let Some(file) = self.value("requirements") {
-            let pip = format!("{}/bin/pip", here(venv));
+            let pip = Word::path(&format!("{}/bin/pip", here(venv)));
             let why = "the file must not name PyTorch or TensorFlow: pip would replace the vendor's";
-            let command = Command::new([&pip, "install"], PIP).flag(["-r".into(), here(file).into()], why);
+            let command = Command::new([pip, "install".into()], PIP).flag(["-r".into(), Word::path(&here(file))], why);
             self.step(command, "The project's own packages.");
         }
     }

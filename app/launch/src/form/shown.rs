@@ -6,7 +6,7 @@ use crate::given::asks_for;
 use crate::request::{Request, Script};
 use crate::site::{has, site_named, sites};
 use crate::target::Target;
-use tables::{Counting, Field, JoinedBy, Kind, LaunchTable, Scheduler, Site};
+use tables::{Counting, Field, JoinedBy, Kind, LaunchTable, Scheduler, Site, Status};
 
 /// The fields of the form in its current state, by group. They depend on target, site, scheduler and launcher alone.
 #[must_use]
@@ -126,7 +126,7 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
     names.push(("own".to_string(), "Your own site file".to_string()));
     let mut list = vec![usually(&default, field("site", "Site", "", FieldKind::Choice(names)))];
     if text(fields, "site") == "own" {
-        let help = "TOML, as described in docs/launch.md. It is stored only in this page and its link.";
+        let help = "TOML; the guide on launching has an example, and docs/launch.md describes the keys. It is stored only in this page and its link.";
         list.push(required(field(OWN_SITE, "Your site file", help, FieldKind::Lines)));
     }
     if script == Script::Train {
@@ -138,7 +138,12 @@ fn place(fields: &Fields, target: Target, script: Script, site: Option<&Site>) -
         };
         let values = schedulers.iter().map(|one| (one.name().to_string(), label(one).to_string())).collect();
         let first = schedulers.first().map_or("bash", |scheduler| scheduler.name());
-        list.push(usually(first, field("scheduler", "Scheduler", "", FieldKind::Choice(values))));
+        let is_alone = site.is_some_and(|site| site.status == Status::Template) && schedulers == [Scheduler::Bash];
+        let help = match is_alone {
+            true => "For Slurm or PBS, choose “Your own site file” as the site; the guide on launching has an example.",
+            false => "",
+        };
+        list.push(usually(first, field("scheduler", "Scheduler", help, FieldKind::Choice(values))));
     }
     let mut request = Request::new(target, "");
     request.scheduler = scheduler_of(fields, site);

@@ -42,7 +42,9 @@ fn what_cannot_be_read_is_said_at_its_field() {
     refused(&[("entry", "a.py"), ("nodes", "two")], "nodes", "not a whole number");
     refused(&[("entry", "a.py"), ("instances", "200000")], "instances", "from 1 to 131072");
     refused(&[("entry", "a.py"), ("args", "'x")], "args", "a quote is not closed");
+    refused(&[("entry", "a.py"), ("nodes", "-4")], "nodes", "`-4` is not a whole number from 1 to 131072");
     refused(&[("entry", "a.py"), ("port", "80")], "port", "from 1024");
+    refused(&[("entry", "a.py"), ("port", "high")], "port", "`high` is not a whole number from 1024 to 65535");
     refused(&[("entry", "a.py"), ("site", "mars")], "site", "unknown site");
     refused(&[("entry", "a.py"), ("target", "tpu")], "target", "not one of");
     refused(&[("entry", "a.py"), ("site", "own"), ("site-file", "name = 3")], "site-file", "line 1");
@@ -53,6 +55,75 @@ fn what_cannot_be_read_is_said_at_its_field() {
     let paths = ["poplar", "popart", "cache"].map(|name| (name, "x"));
     refused(&[&apart[..], &paths].concat(), "instances", "the program does not use PopDist");
     refused(&[("target", "rdu"), ("entry", "a.py"), ("alone", "on")], "entry", "the program does not read SambaFlow's");
+}
+
+/// A path in any field of any target may begin with `~/`: a shell would not expand it in quotes, or after `./`.
+#[test]
+fn a_path_in_the_home_folder() {
+    let base = [("entry", "a.py"), ("venv", "v"), ("results", "out"), ("cache", "c"), ("poplar", "p"), ("popart", "q")];
+    let not_paths = ["target", "site", "script", "scheduler", "args"];
+    let mut written = 0;
+    for target in Target::all() {
+        for which in ["train", "setup", "collect"] {
+            let own = [&base[..], &[("target", target.name()), ("script", which)]].concat();
+            for name in names_of(&own).iter().filter(|name| !not_paths.contains(&&***name)) {
+                let of = [&own[..], &[(name, "~/a b")]].concat();
+                let Ok(done) = write(&fields(&of), &read_site) else { continue };
+                written += 1;
+                let mut code = done.script.lines().filter(|line| !line.trim_start().starts_with('#'));
+                assert!(code.all(|line| !line.contains('~')), "{target:?} {name}\n{}", done.script);
+            }
+        }
+    }
+    assert!(written > 40, "{written}");
+    let ipu = [&base[..], &[("target", "ipu"), ("cache", "~/cache")]].concat();
+    let said = script(&ipu);
+    assert!(
+        said.contains("POPTORCH_CACHE_DIR=\"${HOME}/cache\"") && said.contains("mkdir -p -- \"${HOME}/cache\""),
+        "{said}"
+    );
+    let own = script(&[
+        ("entry", "a.py"),
+        ("env", "DATA=~/data"),
+        ("checkpoints", "~/out/*.ckpt"),
+        ("resume-key", "--resume"),
+    ]);
+    assert!(own.contains("DATA=\"${HOME}/data\"") && own.contains("newest \"${HOME}/out\" '*.ckpt'"), "{own}");
+    refused(&[("entry", "~jane/a.py")], "entry", "may begin with ~/ only");
+    let passed = write(&fields(&[("entry", "a.py"), ("args", "--data ~/d")]), &read_site).expect("a script");
+    assert!(passed.script.contains("a.py --data '~/d'"), "{}", passed.script);
+    assert!(passed.plan.notes.iter().any(|note| note.contains("the argument ~/d is passed unchanged")));
+}
+
+/// A product of two numbers is reported at both, so also at the one that was changed last.
+#[test]
+fn a_product_is_reported_at_its_factors() {
+    let ipu = [("target", "ipu"), ("entry", "a.py"), ("poplar", "p"), ("popart", "q"), ("cache", "c")];
+    for (replicas, each, at) in [("8", "3", &["replicas", "devices-per-replica"][..]), ("3", "1", &["replicas"])] {
+        let of = [&ipu[..], &[("replicas", replicas), ("devices-per-replica", each)]].concat();
+        let problems = write(&fields(&of), &read_site).expect_err("refused");
+        let mut found: Vec<&str> = problems.iter().map(|problem| &*problem.field).collect();
+        found.sort_unstable();
+        let mut at = at.to_vec();
+        at.sort_unstable();
+        assert_eq!(found, at);
+    }
+}
+
+/// A site without a scheduler explains how to describe one; the guide's example is a site file.
+#[test]
+fn a_scheduler_of_ones_own() {
+    let help = |of: &[(&str, &str)]| {
+        let all = form(&fields(of), &read_site).into_iter().flat_map(|group| group.fields);
+        all.filter(|field| field.name == "scheduler").map(|field| field.help).collect::<String>()
+    };
+    assert!(help(&[("target", "ipu")]).contains("choose “Your own site file”"));
+    assert_eq!(help(&[("target", "hpu")]), "");
+    let guide = include_str!("../../../../guides/launching.md");
+    let own = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let paths = [("site", "own"), ("site-file", own), ("scheduler", "slurm"), ("cache", "/c"), ("entry", "a.py")];
+    let text = script(&[&paths[..], &[("target", "popdist"), ("instances", "2"), ("replicas", "4")]].concat());
+    assert!(text.contains("#SBATCH --ipus=4") && text.contains("\"--vipu-partition=slurm_${SLURM_JOB_ID}\""), "{text}");
 }
 
 #[test]

@@ -123,7 +123,72 @@ fn names_of_the_other_vendor() {
     ] {
         found(fine, &[]);
     }
-    self::found("ipu", "CUDA_VISIBLE_DEVICES= python t.py --backend nccl\n", &[]);
+    for target in ["ipu", "popdist", "rdu"] {
+        self::found(target, "CUDA_VISIBLE_DEVICES= python t.py --backend nccl\n", &["backend"]);
+    }
+    self::check("xpu", "python t.py --backend nccl\n", "python t.py --backend xccl\n", &["backend"]);
+}
+
+/// A job for NVIDIA GPUs, checked for another target.
+#[test]
+fn a_job_for_the_other_vendor() {
+    let job = "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\n#SBATCH --time=04:00:00\nmodule load cuda/12.1 nccl\n\
+               export CUDA_VISIBLE_DEVICES=0,1,2,3\nexport NCCL_DEBUG=INFO\nnvidia-smi\n\
+               srun torchrun --nproc_per_node=4 t.py --epochs 40\n";
+    let of_all = ["foreign-request", "foreign-module", "foreign-module", "foreign-variable", "foreign-variable"];
+    for target in ["ipu", "popdist", "rdu"] {
+        found(target, job, &[&of_all[..], &["foreign-program", "foreign-launcher"]].concat());
+    }
+    found("xpu", job, &[&of_all[..], &["foreign-program"]].concat());
+    let of_gaudi = job.replace("=0,1,2,3", "=$1");
+    let rules = ["foreign-request", "foreign-module", "foreign-module", "foreign-devices", "foreign-variable"];
+    found("hpu", &of_gaudi, &[&rules[..], &["foreign-program"]].concat());
+    let said = |target: &str, script: &str| {
+        lint(script, super::Target::named(target).expect("a target")).findings.remove(0).message
+    };
+    assert_eq!(said("hpu", "nvidia-smi -l\n"), "nvidia-smi requires an NVIDIA GPU; use hl-smi");
+    assert!(said("popdist", "torchrun t.py\n").contains("those of torchrun would train separately"));
+    for request in ["#SBATCH --gpus-per-node=4\n", "#SBATCH -G 4\n", "srun --gres gpu:1 python t.py\n"] {
+        found("popdist", request, &["foreign-request"]);
+        found("hpu", request, &[]);
+    }
+    for request in ["#SBATCH -C a100\n", "#PBS -l select=1:ngpus=4:gputype=A100\n", "sbatch -p v100 job.sh\n"] {
+        found("hpu", request, &["foreign-request"]);
+    }
+    found("xpu", "N=$(nvidia-smi -L | wc -l)\n", &["foreign-program"]);
+    found(
+        "xpu",
+        "docker run --gpus all --rm nvcr.io/nvidia/pytorch:24.01-py3 python t.py\n",
+        &["foreign-container"; 2],
+    );
+    found("xpu", "apptainer exec --nv i.sif python t.py --nv\n", &["foreign-container"]);
+    found("rdu", "python -m torch.distributed.launch t.py\n", &["foreign-launcher"]);
+    found("xpu", "ml gcc craype-accel-nvidia80\n", &["foreign-module"]);
+}
+
+/// Names that are no mistake: hidden devices, a program that is only tested for, a program's own arguments.
+#[test]
+fn names_of_the_other_vendor_that_are_harmless() {
+    for fine in [
+        "CUDA_VISIBLE_DEVICES= python t.py\n",
+        "export CUDA_VISIBLE_DEVICES=\"-1\"\n",
+        "unset NCCL_DEBUG\n",
+        "module unload cuda\nml -cuda\n",
+        "module load openmpi\n",
+        "if command -v nvidia-smi; then nvidia-smi; fi\n",
+        "echo nvidia-smi\n",
+        "pip install accelerate deepspeed\n",
+        "poprun --num-replicas=2 python t.py --gpus 2 --launcher torchrun\n",
+        "srun --ipus=2 python t.py --partition a100\n",
+        "#SBATCH --job-name=gpu-a100\n#SBATCH --gres=ipu:4\n",
+    ] {
+        found("popdist", fine, &[]);
+    }
+    for fine in ["#SBATCH --gres=gpu:8\n", "srun torchrun --nproc_per_node=8 t.py\n"] {
+        found("hpu", fine, &[]);
+    }
+    let checked = |target: super::Target| lint("", target).checked;
+    assert!(super::Target::all().all(|target| checked(target).contains("Checked: shell syntax")));
 }
 
 #[test]
@@ -188,7 +253,7 @@ fn a_script_as_a_whole() {
     for target in ["hpu", "rdu", "ipu", "popdist"] {
         let check = |before: &str, after: &str, rules: &[&str]| check(target, before, after, rules);
         check("#!/bin/bash\r\ncd x\r\n", "#!/bin/bash\ncd x\n", &["line-ends"]);
-        let lost = "mpirun -n 8 \\\n  --bind-to core\n  --map-by slot python t.py\n";
+        let lost = "srun -n 8 \\\n  --bind-to core\n  --map-by slot python t.py\n";
         check(lost, &lost.replace("core\n", "core \\\n"), &["lost-continuation"]);
         check("srun a \\ \n  -b\n", "srun a \\\n  -b\n", &["lost-continuation"]);
         // After an open quote nothing is a command.

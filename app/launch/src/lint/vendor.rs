@@ -146,7 +146,7 @@ fn backend(look: &mut Look<'_>, command: &Command, wrong: &WrongBackend) {
         if value.is_some_and(|value| value.eq_ignore_ascii_case(&wrong.name)) {
             look.found(word.range.start, "backend", &*wrong.why);
             let last = word.range.end - usize::from(look.script[word.range.clone()].ends_with(['"', '\'']));
-            if look.script[..last].to_ascii_lowercase().ends_with(&wrong.name) {
+            if !wrong.right.is_empty() && look.script[..last].to_ascii_lowercase().ends_with(&wrong.name) {
                 look.mend(last - wrong.name.len()..last, &*wrong.right);
             }
         }

@@ -34,22 +34,31 @@ pub(super) fn Form() -> impl IntoView {
     }
 }
 
-/// A link from the form to the script, for pages where the script is below it.
+/// Links from the form to the script, for pages where the script is below it, and to the check of an existing script.
 #[component]
 fn Way() -> impl IntoView {
     let session: Session = expect_context();
     let said = move || session.result.with(State::summary);
-    let go = |_| {
-        if let Some(head) = browser::element("script-name") {
-            head.scroll_into_view();
-            let _ = head.focus();
+    let to = |heading: &'static str| {
+        move |_| {
+            if let Some(head) = browser::element(heading) {
+                head.scroll_into_view();
+                let _ = head.focus();
+            }
         }
     };
     view! {
         <p class="launch-way">
-            <button class="link" type="button" on:click=go>
+            <button class="link" type="button" on:click=to("script-name")>
                 {said}
                 <span class="visually-hidden">" Go to the script"</span>
+                " "
+                <span aria-hidden="true">"↓"</span>
+            </button>
+        </p>
+        <p class="to-check">
+            <button class="link" type="button" on:click=to("check-name")>
+                "Check an existing script"
                 " "
                 <span aria-hidden="true">"↓"</span>
             </button>

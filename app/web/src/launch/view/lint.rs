@@ -21,7 +21,7 @@ pub(super) fn OwnScript() -> impl IntoView {
     };
     view! {
         <section class="launch-check" aria-labelledby="check-name">
-            <h2 id="check-name">"Check an existing script"</h2>
+            <h2 id="check-name" tabindex="-1">"Check an existing script"</h2>
             <p>"Paste a launch script: it is checked for known mistakes, line by line."</p>
             <div class="field">
                 <label for="check-target">"Target"</label>
@@ -79,7 +79,7 @@ fn found(linted: Option<Result<Linted, String>>, text: NodeRef<Textarea>) -> Any
         Some(Ok(linted)) => linted,
     };
     if linted.findings.is_empty() {
-        return view! { <p>"No known mistake in this script. Only a run shows whether it works."</p> }.into_any();
+        return view! { <p>{linted.checked}</p> }.into_any();
     }
     let lines = fixed_lines(&linted);
     let entry = move |finding: Finding| view! { <Entry finding text/> };
