@@ -72,7 +72,7 @@ pub struct Foreign {
     pub models: Vec<String>,
     /// The message for a model.
     pub model: String,
-    /// Words by which a scheduler's options request devices.
+    /// Words by which a scheduler's options request devices, and such options.
     pub requests: Vec<String>,
     /// Options of a container, and parts of the names of its images.
     pub containers: Vec<String>,

@@ -146,18 +146,13 @@ fn requests(look: &mut Look<'_>, at: usize, words: &[&str], is_command: bool) {
         };
         takes_value = value == next;
         let is_place = ["--constraint", "-C", "--prefer", "--partition", "-p", "-q"].contains(&key);
-        let is_request =
-            ["--gres", "-l", "-G"].contains(&key) || ["--gpus", "--tres"].iter().any(|o| key.starts_with(o));
+        let is_own = lint.foreign.requests.iter().any(|own| own.starts_with('-') && key.starts_with(&**own));
+        let is_request = is_own || ["--gres", "-l"].contains(&key) || key.starts_with("--tres");
         if !is_place && !is_request {
             continue;
         }
         let model = words_of(value).find(|word| lint.foreign.models.contains(word));
-        let asks = || {
-            words_of(key)
-                .chain(words_of(value))
-                .chain([key.to_string()])
-                .any(|word| lint.foreign.requests.contains(&word))
-        };
+        let asks = || is_own || words_of(value).any(|word| lint.foreign.requests.contains(&word));
         if let Some(model) = model {
             say(look, at, "foreign-request", &model, &lint.foreign.model);
         } else if is_request && !lint.devices.is_empty() && asks() {

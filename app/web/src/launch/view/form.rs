@@ -39,17 +39,9 @@ pub(super) fn Form() -> impl IntoView {
 fn Way() -> impl IntoView {
     let session: Session = expect_context();
     let said = move || session.result.with(State::summary);
-    let to = |heading: &'static str| {
-        move |_| {
-            if let Some(head) = browser::element(heading) {
-                head.scroll_into_view();
-                let _ = head.focus();
-            }
-        }
-    };
     view! {
         <p class="launch-way">
-            <button class="link" type="button" on:click=to("script-name")>
+            <button class="link" type="button" on:click=|_| to("script-name")>
                 {said}
                 <span class="visually-hidden">" Go to the script"</span>
                 " "
@@ -57,12 +49,20 @@ fn Way() -> impl IntoView {
             </button>
         </p>
         <p class="to-check">
-            <button class="link" type="button" on:click=to("check-name")>
+            <button class="link" type="button" on:click=|_| to("check-name")>
                 "Check an existing script"
                 " "
                 <span aria-hidden="true">"↓"</span>
             </button>
         </p>
+    }
+}
+
+/// Scrolls to a heading and focuses it.
+fn to(heading: &str) {
+    if let Some(head) = browser::element(heading) {
+        head.scroll_into_view();
+        let _ = head.focus();
     }
 }
 
