@@ -119,8 +119,9 @@ fn late_directives(look: &mut Look<'_>) {
     };
     let script = look.script;
     let is_directive = |line: &str| ["#SBATCH ", "#PBS "].iter().any(|mark| line.starts_with(mark));
+    let is_text = |at: usize| inside_document(look, at) || inside_word(look, at);
     let late: Vec<(usize, &str)> =
-        lines(script).filter(|(at, line)| *at > first && is_directive(line) && !inside_document(look, *at)).collect();
+        lines(script).filter(|(at, line)| *at > first && is_directive(line) && !is_text(*at)).collect();
     if late.is_empty() {
         return;
     }
@@ -139,6 +140,11 @@ fn late_directives(look: &mut Look<'_>) {
 /// A script that writes another one has its directives in a here-document.
 fn inside_document(look: &Look<'_>, at: usize) -> bool {
     look.script[..at].contains("<<")
+}
+
+/// Whether a line begins between quotes.
+fn inside_word(look: &Look<'_>, at: usize) -> bool {
+    look.commands.iter().flat_map(|command| &command.words).any(|word| word.range.contains(&at))
 }
 
 /// Commands that start a training; a job ends with its script, even if background commands are still running.

@@ -281,6 +281,7 @@ fn a_script_as_a_whole() {
         "srun a &\n",
         "#SBATCH -N 1\nsrun a && b\n",
         "cat > job <<E\n#SBATCH -N 1\nE\n",
+        "echo '#!/bin/bash\n#SBATCH -N 1\n' > job\n",
         "poprun -vv --num-replicas 2 numactl -N 0 python t.py --num-replicas 3\n",
         "srun a \\\n  -b\n",
         "case $1 in\n  --config)\n    a=$2 ;;\n  -h | --help) exit ;;\n  --cpu=*) b=1 ;;\nesac\n",
