@@ -25,7 +25,8 @@ use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use surroundings::{
-    assigns, contains, followed_by, gives_loss_first, has_keyword, is_decided_by, is_tested, trains, unused,
+    assigns, contains, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested, trains,
+    unused,
 };
 use tensor_device::goes_to_a_tensor;
 use training::module_methods::in_module_method;
@@ -61,6 +62,7 @@ enum Test {
     InsideLoop,
     InsideComparison,
     IsTested,
+    HasFallback,
     /// A test that mentions one of these names decides whether the code runs.
     DecidedBy(Vec<String>),
     IsAssigned,
@@ -217,6 +219,7 @@ impl Compiler<'_> {
             "inside a comparison" => Test::InsideComparison,
             "inside a test" => Test::IsTested,
             "it is assigned" => Test::IsAssigned,
+            "it has a fallback" => Test::HasFallback,
             "inside a decorator" => Test::InsideDecorator,
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
@@ -417,6 +420,7 @@ impl Condition {
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::IsTested => is_tested(view, found.node),
             Test::IsAssigned => view.index.is_stored(found.node),
+            Test::HasFallback => has_fallback(view, found.node),
             Test::DecidedBy(names) => is_decided_by(view, found.node, names),
             Test::Besides(pattern) => contains(view, pattern, &found.env),
             Test::InsideComparison => view.index.ancestors(found.node).any(|a| {

@@ -180,6 +180,20 @@ mod tests {
     }
 
     #[test]
+    fn a_framework_divides_the_loss_and_steps_the_scheduler() {
+        let text = STEP.replace("SIZE", "32").replace("loss.backward()", "accelerator.backward(loss)");
+        let text = text.replace("import torch\n", "import torch\nfrom accelerate import Accelerator\n");
+        let own = "accelerator = Accelerator(gradient_accumulation_steps=4)\nplan = torch.optim.lr_scheduler.StepLR(opt, 2)\nloader";
+        let text = text
+            .replace("loader =", &format!("{own} ="))
+            .replace("        opt.step()\n", "        opt.step()\n        plan.step()\n");
+        let mean = "mean over a batch, mean over accumulated batches";
+        check_entry(&text, "hpu", Quantity::LossReduction, Some((mean, mean)), "gradients", 0);
+        let each = "after every optimizer step";
+        check_entry(&text, "hpu", Quantity::SchedulerSteps, Some((each, each)), "scheduler", 0);
+    }
+
+    #[test]
     fn a_step_that_is_not_ported_has_no_figures() {
         let two = STEP.replace("SIZE", "32").replace("loss.backward()", "loss.backward()\n        loss.backward()");
         check(&two, "ipu", None);
@@ -323,6 +337,11 @@ mod tests {
         check(&half, "rdu", Some(("autocast to float16 if args.amp", "bfloat16")));
         let brain = cast("torch.autocast(device_type='cuda', dtype=torch.bfloat16)");
         check(&brain, "hpu", Some(("autocast to bfloat16", "autocast to bfloat16")));
+        // The test names the target's device in the port.
+        let tested = cast("torch.autocast('cuda', dtype=torch.bfloat16, enabled=image.device.type == 'cuda')");
+        let same = "autocast to bfloat16 if image.device.type == 'cuda'";
+        check(&tested, "hpu", Some((same, same)));
+        check(&tested, "xpu", Some((same, same)));
         let short = cast("torch.autocast('cuda', dtype=torch.float16)");
         check(&short, "hpu", Some(("autocast to float16", "autocast to bfloat16")));
         check(&cast("torch.autocast('cuda', enabled=False)"), "ipu", None);

@@ -48,7 +48,6 @@ messages! {
     cuda_package_left(module);
     cuda_import_hides_names(module);
     cuda_device_left();
-    gpu_device_left();
     nccl_left();
     code_not_used(names, messages);
     updated_by_hand();

@@ -50,6 +50,31 @@ fn denied(view: &FileView<'_>, test: Id) -> Option<Id> {
     combines.then(|| parts.find_map(|part| denied(view, part))).flatten()
 }
 
+/// Whether a place is only reached on an operating system that the target's software does not run on.
+pub(crate) fn on_another_system(view: &FileView<'_>, id: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    index.ancestors(id).any(|a| {
+        let under = |body: Id| index.is_within(id, body);
+        let test = if index.kind(a) == k.boolean_operator {
+            Some(a)
+        } else {
+            index.condition(a).filter(|_| index.consequence(a).is_some_and(under))
+        };
+        test.is_some_and(|test| means_another_system(view, test))
+    })
+}
+
+fn means_another_system(view: &FileView<'_>, test: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let kind = index.kind(test);
+    if kind == k.comparison_operator {
+        let names = |part| matches!(plain_string(index, part), Some("Darwin" | "darwin" | "Windows" | "win32" | "nt"));
+        return operator(view, test) == "==" && index.parts(test).any(names);
+    }
+    let combines = kind == k.parenthesized_expression || kind == k.boolean_operator && operator(view, test) == "and";
+    combines && index.parts(test).any(|part| means_another_system(view, part))
+}
+
 /// Whether a test for CUDA needs no change: "no" selects code that runs without it. If that ends the program, it does.
 pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
     let k = kinds();
@@ -79,7 +104,8 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
     // A name with the result: it must not be used negated.
     let assignment = index.ancestors(question).find(|a| index.kind(*a) == k.assignment);
     let Some(name) = assignment.and_then(|a| index.target(a)).filter(|t| dotted(index, *t).is_some()) else {
-        return false;
+        // `default="cuda" if torch.cuda.is_available() else "cpu"` in a call.
+        return index.ancestors(question).any(|a| a > statement && index.kind(a) == k.conditional_expression);
     };
     let text = index.text_of(name);
     let refused = index.of_kind(k.not_operator).iter().any(|n| index.parts(*n).any(|p| index.text_of(p) == text));

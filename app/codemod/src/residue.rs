@@ -117,7 +117,9 @@ pub(crate) fn residue(
         let at_top = |statement: &Id| index.parent(*statement) == Some(ROOT);
         for (statement, module) in imported_modules(index).filter(|(statement, _)| at_top(statement)) {
             let head = module.split('.').next().unwrap_or_default();
-            if let Some(target) = foreign_modules.get(head) {
+            // The package itself may be in the project.
+            let is_own = view.path.split('/').any(|part| part == head);
+            if let Some(target) = foreign_modules.get(head).filter(|_| !is_own) {
                 found.push((statement, Severity::Warning, messages::other_software_left(head, target)));
             }
         }
@@ -127,13 +129,6 @@ pub(crate) fn residue(
         if module == "torch.cuda" || module.starts_with("torch.cuda.") {
             let message = messages::cuda_import_hides_names(module);
             found.push((wildcard, Severity::Warning, message));
-        }
-    }
-    for &call in view.calls("device") {
-        let device = index.arguments(call).get(0, "device_name").map(|given| index.text_of(given));
-        let names_gpu = device.is_some_and(|text| text.to_ascii_lowercase().contains("gpu:"));
-        if names_gpu && view.names.stands_for(index, index.callee(call).unwrap_or(call), "tensorflow.device") {
-            found.push((call, Severity::Warning, messages::gpu_device_left()));
         }
     }
     for device in cuda_devices(view) {
@@ -146,9 +141,9 @@ pub(crate) fn residue(
         // `cpu:gloo,cuda:nccl` names one for each device.
         let is_nccl = |one: &str| one.rsplit(':').next().unwrap_or(one).eq_ignore_ascii_case("nccl");
         let Some(text) = joined_string(index, string) else { continue };
-        let list = index.parent(string).filter(|p| [k.list, k.tuple, k.set].contains(&index.kind(*p)));
-        let is_compared =
-            list.and_then(|list| index.parent(list)).map(|p| index.kind(p)) == Some(k.comparison_operator);
+        let compares = |id: &Id| index.kind(*id) == k.comparison_operator;
+        let lists = |id: &Id| [k.list, k.tuple, k.set].contains(&index.kind(*id));
+        let is_compared = index.ancestors(string).find(|id| !lists(id)).as_ref().is_some_and(compares);
         if text.split(',').any(is_nccl) && !is_compared {
             found.push((string, Severity::Warning, messages::nccl_left()));
         }
@@ -165,6 +160,7 @@ pub(crate) fn residue(
     for (_, severity, _) in found.iter_mut().filter(|(id, ..)| shows.is_some_and(|main| index.is_within(*id, main))) {
         *severity = Severity::Info;
     }
+    found.retain(|(id, ..)| !reached::on_another_system(view, *id));
     found.retain_mut(|(id, severity, message)| {
         let Some(test) = reached::only_with_cuda(view, *id) else { return true };
         let test = index.text_of(test).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -717,3 +717,69 @@ fn validation_that_is_only_called_without_gradients() {
     assert!(!after("with torch.no_grad():\n    validate(net, data)\n").contains("@torch.no_grad()"));
     assert!(after("validate(net, data)\n").contains("@torch.no_grad()"));
 }
+
+#[test]
+fn a_type_chosen_by_a_test_for_cuda() {
+    let text = "import torch\n\nTensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.Tensor\n\n\n\
+        def batch(data):\n    return data.type(Tensor)\n";
+    for target in ["hpu", "xpu"] {
+        check_said(target, text, "3: `torch.cuda.FloatTensor` and similar types");
+    }
+}
+
+#[test]
+fn a_choice_of_a_device_as_a_default() {
+    let text =
+        "import torch\n\nadd('--device', default=torch.device('cuda' if torch.cuda.is_available() else 'cpu'))\n";
+    check_in_project("rdu", &[("a.py", text), ("train.py", STEP)], "Check the code that depends on it", false);
+}
+
+#[test]
+fn an_import_with_a_fallback_is_optional() {
+    let text = |otherwise: &str| {
+        format!("import torch\n\ntry:\n    from xformers import ops\nexcept ImportError:\n    {otherwise}\n")
+    };
+    for target in ["hpu", "xpu"] {
+        check_in_project(target, &[("a.py", &text("from own import ops"))], "CUDA kernels do not run", false);
+        for otherwise in ["pass", "ops = None"] {
+            check_said(target, &text(otherwise), "CUDA kernels do not run");
+        }
+    }
+}
+
+#[test]
+fn a_block_that_names_a_device_of_tensorflow() {
+    let text = |device: &str| format!("import tensorflow as tf\n\nwith tf.device('{device}'):\n    run()\n");
+    check_said("ipu", &text("/gpu:0"), "blocks that name a GPU");
+    check_in_project("ipu", &[("a.py", &text("/CPU:0"))], "blocks that name a GPU", false);
+    let (_, said) = ported("rdu", &[("a.py", &text("/gpu:0"))]);
+    assert!(said.contains("TensorFlow") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn names_of_communication_backends() {
+    check_silent("ipu", "if backend == 'nccl':\n    wait()\n");
+    check_said("ipu", "backend = 'nccl'\n", "1: `nccl` is NVIDIA's");
+    let option = "parser.add_argument('--backend', default='hccl')\n";
+    check_said("xpu", option, "1: `hccl` is the communication backend of Gaudi");
+    check_silent("xpu", "backend = 'hccl' if use_hpu else 'gloo'\n");
+}
+
+#[test]
+fn a_trainer_without_a_device_on_intel() {
+    let text = "import lightning as L\n\ntrainer = L.Trainer(max_epochs=3)\n";
+    check_said("xpu", text, "`strategy=SingleXPUStrategy()` for one device");
+    let own = text.replace("as L\n", "as L\nimport lightning_xpu\n");
+    check_in_project("xpu", &[("a.py", &own)], "SingleXPUStrategy", false);
+    let foreign = "`lightning_xpu` belongs to another accelerator";
+    check_said("hpu", &own, foreign);
+    check_in_project("hpu", &[("src/lightning_xpu/fabric.py", "import lightning_xpu\n")], foreign, false);
+}
+
+#[test]
+fn what_is_reported_once_is_reported_in_the_program_that_trains() {
+    let import = "import deepxde as dde\n";
+    let (_, said) = ported("xpu", &[("a.py", import), ("train.py", &format!("\n{import}{STEP}"))]);
+    assert_eq!(said.matches("`deepxde`").count(), 1, "{said}");
+    assert!(said.lines().any(|line| line.starts_with("2: ") && line.contains("`deepxde`")), "{said}");
+}

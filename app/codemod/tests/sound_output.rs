@@ -178,8 +178,20 @@ fn names_and_strings_in_any_spelling_are_found() {
     check_told("ipu", &lines, 4, "`(can and big)` is true only");
     check_told("rdu", "backend = 'NCCL'\n", 1, "nccl");
     check_told("rdu", "backend = 'cpu:gloo,cuda:nccl'\n", 1, "nccl");
-    check_told("hpu", "import tensorflow as tf\nwith tf.device('/gpu:0'):\n    pass\n", 2, "tf.device");
+    check_told("ipu", "import tensorflow as tf\nwith tf.device('/gpu:0'):\n    pass\n", 2, "tf.device");
     check_told("ipu", "import torch\nmatch x:\n    case torch.cuda.Stream():\n        pass\n", 3, "torch.cuda.Stream");
+}
+
+#[test]
+fn a_branch_for_another_operating_system_is_not_reported() {
+    let text = |system: &str| {
+        format!(
+            "import platform\nimport torch\n\n\
+            if n > 0 and platform.system() == '{system}' and not torch.cuda.is_available():\n    n = 0\n"
+        )
+    };
+    assert!(run("ipu", &text("Darwin")).files[0].diagnostics.is_empty());
+    check_told("ipu", &text("Linux"), 4, "NVIDIA");
 }
 
 #[test]

@@ -49,6 +49,15 @@ pub(super) fn is_tested(view: &FileView<'_>, id: Id) -> bool {
     false
 }
 
+/// Whether an import may fail: its `except` imports something else instead.
+pub(super) fn has_fallback(view: &FileView<'_>, id: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let Some(tried) = index.ancestors(id).find(|a| index.kind(*a) == k.try_statement) else { return false };
+    let mut handlers = index.children(tried).filter(|c| index.kind(*c) == k.except_clause && !index.is_within(id, *c));
+    let imports = [k.import_statement, k.import_from_statement];
+    handlers.any(|handler| imports.into_iter().any(|kind| !index.of_kind_in(kind, handler).is_empty()))
+}
+
 /// The test of an `if`, an `elif` or a conditional expression.
 fn test_of(view: &FileView<'_>, id: Id) -> Option<Id> {
     let index = &view.index;

@@ -39,7 +39,7 @@ pub(super) fn finish(
     let mut left = Vec::new();
     let mut hashes = BTreeMap::new();
     let (mut parses, mut untouched, mut comments, mut removed) = (true, true, true, Vec::new());
-    let mut once = BTreeSet::new();
+    let mut reported = all_reports(plan, states, views, facts);
     let mut own_mode = facts.modes.as_ref().filter(|_| plan.own_mode);
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
     for (n, state) in states.iter().enumerate() {
@@ -48,14 +48,7 @@ pub(super) fn finish(
         remarks.extend(state.blocked.clone());
         let places = Places::new(&state.rope, &state.text, plan.settings.definitions);
         if let Some(view) = &views[n] {
-            let mut manual = reports(plan, view, facts, false, &mut once);
-            if let (Some(given), true) = (state.both_views().0, state.is_changed()) {
-                let of_given = reports(plan, &given, facts, true, &mut once);
-                manual.extend(of_given.into_iter().map(|remark| {
-                    let place = ported_place(state, remark.range.start);
-                    Remark { range: place..place, ..remark }
-                }));
-            }
+            let manual = reported.remove(&n).unwrap_or_default();
             // Reported once, at the first branch.
             if let Some((modes, test)) = own_mode.and_then(|modes| Some((modes, modes.own_branch(view)?))) {
                 own_mode = None;
@@ -150,6 +143,33 @@ pub(super) fn finish(
             residue: left,
         },
     }
+}
+
+/// The messages of rules in every file. What is reported once is reported in a program that trains, if it is there.
+fn all_reports(
+    plan: &Plan<'_>,
+    states: &[State<'_>],
+    views: &[Option<Rc<FileView<'_>>>],
+    facts: &ProjectFacts,
+) -> BTreeMap<usize, Vec<Remark>> {
+    let mut once = BTreeSet::new();
+    let mut files: Vec<(usize, &FileView<'_>)> =
+        views.iter().enumerate().filter_map(|(n, view)| Some((n, view.as_deref()?))).collect();
+    let trains = |view: &FileView<'_>| !view.steps.training.is_empty() || !view.calls("fit").is_empty();
+    files.sort_by_key(|(_, view)| (!trains(view), !facts.leads_to_training(view)));
+    let of_file = |(n, view): (usize, &FileView<'_>)| {
+        let state = &states[n];
+        let mut remarks = reports(plan, view, facts, false, &mut once);
+        if let (Some(given), true) = (state.both_views().0, state.is_changed()) {
+            let of_given = reports(plan, &given, facts, true, &mut once);
+            remarks.extend(of_given.into_iter().map(|remark| {
+                let place = ported_place(state, remark.range.start);
+                Remark { range: place..place, ..remark }
+            }));
+        }
+        (n, remarks)
+    };
+    files.into_iter().map(of_file).collect()
 }
 
 /// That the port of a file uses a different number type than the original, reported where the original sets its own.

@@ -126,7 +126,13 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
     let (index, k) = (&view.index, kinds());
     let lines: BTreeSet<usize> = left.iter().map(|at| line_start(index.text, *at)).collect();
     let [mut tests, mut kept] = [Vec::new(), Vec::new()];
-    for node in left.iter().filter_map(|at| index.innermost(&(*at..*at))) {
+    // What is cast to a type of the vendor's tensors would remain on the host.
+    let is_type = |at: &usize| {
+        let rest = index.text.get(*at..).unwrap_or_default();
+        rest.split(|c: char| c != '.' && c != '_' && !c.is_alphanumeric()).next().is_some_and(|n| n.ends_with("Tensor"))
+    };
+    let left = left.iter().filter(|at| !is_type(at));
+    for node in left.filter_map(|at| index.innermost(&(*at..*at))) {
         let inside = only_with_cuda(view, node).and_then(|test| {
             // The test of a guard that returns early is below a `not`.
             let tests = [k.if_statement, k.elif_clause, k.conditional_expression];

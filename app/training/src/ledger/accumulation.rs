@@ -61,7 +61,7 @@ fn handed_over(view: &FileView<'_>, project: &ProjectFacts) -> Option<(Id, Figur
 }
 
 /// The number that is passed to a framework's class.
-fn by_framework(view: &FileView<'_>) -> Option<Figure> {
+pub(super) fn by_framework(view: &FileView<'_>) -> Option<Figure> {
     FRAMEWORKS.iter().find_map(|(class, keyword)| {
         let told = |call: &Id| view.index.arguments(*call).keyword(keyword);
         let value = view.calls(class).iter().find_map(told)?;

@@ -19,6 +19,8 @@ pub struct Precision {
     scalers: Vec<String>,
     /// The step is compiled, and its type is that of the weights.
     compiles: bool,
+    /// The target's device.
+    device: Option<String>,
 }
 
 struct Autocast {
@@ -87,6 +89,7 @@ impl Precision {
                 self.cast = Some(Types { dtype: name.to_owned(), place, ..Types::default() });
             }
         }
+        self.device = terms.autocast.as_ref().map(|own| own.device.clone());
         if !view.has_word("autocast") && !view.has_word("GradScaler") {
             return;
         }
@@ -132,7 +135,12 @@ impl Precision {
         if new.is_none() && self.autocasts.first().is_some_and(|left| left.elsewhere) {
             return self.cast.clone();
         }
-        new.map(|own| Types { scaled, ..own.types.clone() }).or_else(|| self.before())
+        let mut types = new.map(|own| Types { scaled, ..own.types.clone() }).or_else(|| self.before())?;
+        // `device.type == "cuda"` with the target's name is the same test.
+        let ported = |test: &&String| self.device.as_ref().map(|own| test.replace("cuda", own)) == types.test;
+        let test = original.autocasts.iter().filter_map(|old| old.types.test.as_ref()).find(ported).cloned();
+        types.test = test.or(types.test);
+        Some(types)
     }
 }
 
@@ -193,6 +201,9 @@ pub fn changed(old: &Types, new: &Types) -> Words {
     }
     match old.test.as_deref().filter(|_| new.test.is_none()) {
         Some(test) => words::precision_test_unused(new.words(), old.words(), test),
-        None => words::precision_changed(new.words(), old.words()),
+        None => {
+            let always = Types { test: new.test.clone().filter(|_| new.test != old.test), ..new.clone() };
+            words::precision_changed(always.words(), old.words())
+        }
     }
 }

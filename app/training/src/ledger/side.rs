@@ -1,6 +1,6 @@
 //! The steps of one side, the original or its port.
 
-use super::accumulation::{batches, calls_of, counted_by, is_divided, parts_of_batch, takes_batches};
+use super::accumulation::{batches, by_framework, calls_of, counted_by, is_divided, parts_of_batch, takes_batches};
 use super::words::{self, Words};
 use super::{Precision, Reading};
 use crate::figure::{Figure, place_of};
@@ -144,6 +144,8 @@ fn wrapped(view: &FileView<'_>, class: &str) -> Option<(String, usize)> {
 
 /// Accumulation by hand, and where the scheduler steps.
 fn read_steps(views: &[&FileView<'_>], project: &ProjectFacts, side: &mut Side) {
+    // A framework divides the loss itself, and its schedulers step with the optimizer.
+    let by_framework = views.iter().any(|view| by_framework(view).is_some());
     if side.accumulation.is_none() {
         side.accumulation = views.iter().find_map(|view| batches(view, project));
         if side.accumulation.is_none()
@@ -158,14 +160,15 @@ fn read_steps(views: &[&FileView<'_>], project: &ProjectFacts, side: &mut Side) 
             side.cuts = true;
             side.accumulation = Some(parts);
         }
-        if side.accumulation.is_some() && views.iter().any(|view| is_divided(view, project)) {
+        if side.accumulation.is_some() && (by_framework || views.iter().any(|view| is_divided(view, project))) {
             side.accumulated.get_or_insert("mean");
         }
     }
     let scheduler = |view: &&FileView<'_>| {
         let call = calls_of(view, project, "step", &[Role::Scheduler]).find(|c| is_statement(view, *c))?;
         let every_batch = takes_batches(view, project, call);
-        Some(SchedulerStep { place: place_of(view, call), every_batch, counted: counted_by(view, call).is_some() })
+        let counted = by_framework || counted_by(view, call).is_some();
+        Some(SchedulerStep { place: place_of(view, call), every_batch, counted })
     };
     side.scheduler = views.iter().find_map(scheduler);
 }
