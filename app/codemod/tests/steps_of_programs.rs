@@ -290,7 +290,7 @@ fn names_of_the_port_that_the_program_has() {
         assert!(after[0].contains("float(training_step)"), "{}", after[0]);
     }
     let process = "import torch.distributed as dist\n";
-    let ranked = format!("{process}{}process_rank = dist.get_rank()\n", STEP.replace("\nmodel", "\nmodel"));
+    let ranked = format!("{process}{STEP}process_rank = dist.get_rank()\n");
     check_said("rdu", &ranked, "the port needs the name `process_rank`");
 }
 

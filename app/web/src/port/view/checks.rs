@@ -79,7 +79,11 @@ fn list(c: &Certificate) -> impl IntoView + use<> {
             "Every comment is kept, or was removed with its line.",
             "A comment of the original is missing.",
         ),
-        (c.residue.is_empty(), "No CUDA or NVIDIA references remain in Python code.", "CUDA or NVIDIA references remain:"),
+        (
+            c.residue.is_empty(),
+            "No CUDA or NVIDIA references remain in Python code.",
+            "CUDA or NVIDIA references remain:",
+        ),
     ];
     let check = |(good, yes, no): (bool, &'static str, &'static str)| {
         let (class, sign, text) = if good { ("yes", "✓", yes) } else { ("no", "✗", no) };
