@@ -133,6 +133,12 @@ mod tests {
     }
 
     #[test]
+    fn code_for_another_operating_system_is_not_reached() {
+        let text = "if platform.system() == 'Darwin':\n    x.cuda()\nif platform.system() == 'Linux':\n    x.cuda()\n";
+        check(text, &["2 mention under a test for another operating system: .cuda()", "4 call .cuda()"]);
+    }
+
+    #[test]
     fn devices_that_a_program_chooses_between() {
         let beside = |text: &str| CPython::new("python3").look(text, false).unwrap().mentions[0].beside.clone();
         assert_eq!(beside("d = 'hpu' if has_hpu else 'xpu' if has_xpu else 'cuda'\n"), ["hpu", "xpu"]);

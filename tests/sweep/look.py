@@ -13,6 +13,7 @@ import tokenize
 import warnings
 
 ACCELERATORS = {"hpu", "xpu"}
+OTHER_SYSTEMS = ("Darwin", "darwin", "Windows", "win32", "nt")
 CUDA = re.compile(r"cuda(:\d+)?")
 # Calls whose arguments are looked up or displayed; they are not devices for computation.
 WORDS = set(
@@ -53,6 +54,12 @@ def bound_in(function):
             shared.update(node.names)
         todo.extend(ast.iter_child_nodes(node))
     return names - shared
+
+
+def names_other_system(test):
+    """Whether it compares something with the name of an operating system that is not Linux."""
+    equal = [part for part in ast.walk(test) if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Eq)]
+    return any(getattr(side, "value", None) in OTHER_SYSTEMS for part in equal for side in (part.left, *part.comparators))
 
 
 def guards_above(owner, statement):
@@ -113,6 +120,9 @@ class Mentions(ast.NodeVisitor):
             tests += guards_above(owner, inside)
         if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests):
             kind, text = "mention", f"under a CUDA test: {text}"
+        # The targets' software is for Linux alone.
+        elif kind != "import" and any(names_other_system(test) for test in around):
+            kind, text = "mention", f"under a test for another operating system: {text}"
         # The classes are in every PyTorch, so a type needs no CUDA.
         elif kind != "import" and any(
             below in (getattr(p, "annotation", None), getattr(p, "returns", None)) for p, below in zip(self.parents, self.parents[1:])

@@ -108,7 +108,7 @@ const WHAT_IS_CHECKED: &str = "\n
 - **unreported CUDA use**: an independent scan with CPython's `ast` finds a name in `torch.cuda`, a call of `.cuda()` or a string `cuda` or `cuda:N` on
   a line that was neither edited nor reported. Branch style is not scanned, because it keeps the code of other modes.
 - **unreported mention**: the same for a string that is a key, is looked up or is displayed, and for code under a
-  CUDA test or beside the program's own code for the target. Counted, but not a failure.
+  CUDA test, under a test for another operating system, or beside the program's own code for the target. Counted, but not a failure.
 - **file rejected**: CPython compiles the file, but the engine reports an error and leaves it unchanged. Counted, but not a failure.
 ";
 
