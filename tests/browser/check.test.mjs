@@ -187,8 +187,14 @@ test("the reference is the command's, and the command accepts it", { skip: !comm
     assert.match(await page.compared(), /^PASS/);
     // Another event's outputs don't agree.
     execFileSync(command, [...words.map((word) => (word === "5" ? "6" : word)), "--out", theirs]);
+    await page.page.locator("#file-candidate").scrollIntoViewIfNeeded();
     await page.choose("candidate", "command.safetensors", readFileSync(theirs));
     await page.page.locator("#verdict", { hasText: "FAIL" }).waitFor();
+    // The file is chosen far below the verdict, which comes into view.
+    await page.page.waitForFunction(() => {
+      const { top, bottom } = document.querySelector("#verdict").getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    });
     assert.deepEqual(page.errors, []);
   } finally {
     await page.context.close();
