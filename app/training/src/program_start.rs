@@ -99,7 +99,10 @@ fn imported_as(path: &str, text: &str) -> Option<String> {
     let mut name = dotted.as_str();
     loop {
         let (package, module) = name.rsplit_once('.').unwrap_or(("", name));
-        let imports = text.lines().map(str::trim).any(|line| {
+        // A project is searched for each of its files, so other lines are passed over quickly.
+        let is_import =
+            |line: &&str| ["from", "import"].iter().any(|word| line.starts_with(word)) && line.contains(module);
+        let imports = text.lines().map(str::trim).filter(is_import).any(|line| {
             let words = line.split(|c: char| c.is_whitespace() || ",()".contains(c)).filter(|w| !w.is_empty());
             match words.collect::<Vec<&str>>().as_slice() {
                 ["from", from, "import", rest @ ..] => *from == name || (*from == package && rest.contains(&module)),
