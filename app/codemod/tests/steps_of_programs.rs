@@ -295,6 +295,18 @@ fn names_of_the_port_that_the_program_has() {
 }
 
 #[test]
+fn a_generator_may_yield_a_shorter_last_batch() {
+    let shorter = "the last batch that this yields is shorter";
+    let text = |batches: &str| {
+        STEP.replace("in loader:", "in batches(data, 32):").replace("\nmodel", &format!("{batches}\n\nmodel"))
+    };
+    let by_range = "\ndef batches(data, size):\n    for i in range(0, len(data), size):\n        yield data.x[i:i + size], data.y[i:i + size]\n";
+    check_said("ipu", &text(by_range), shorter);
+    let by_starts = "\ndef batches(data, size):\n    for i in starts:\n        yield data[i:i + size]\n";
+    check_said("ipu", &text(by_starts), shorter);
+}
+
+#[test]
 fn a_limit_that_the_training_function_is_given() {
     let clip = "    torch.nn.utils.clip_grad_norm_(model.parameters(), args.clip)\n    optimizer.step()";
     let (head, body) = STEP.split_once("for x, y").unwrap();
