@@ -189,9 +189,20 @@ onPage("a way leads from the top to the check of an existing script", {}, async 
 
 onPage("the script stays in view next to a field far down", { width: 1400, height: 1080 }, async (page) => {
   await page.fill({ entry: "train.py" });
-  await page.page.locator("#clear").scrollIntoViewIfNeeded();
-  const box = await page.page.locator("#script-name").boundingBox();
-  assert.ok(box.y >= 0 && box.y < 200, JSON.stringify(box));
+  await page.page.evaluate(() => {
+    const form = document.querySelector(".launch-form").getBoundingClientRect();
+    scrollBy(0, form.top + form.height / 2 - innerHeight / 2);
+  });
+  const top = async () => (await page.page.locator("#script-name").boundingBox()).y;
+  assert.ok((await page.page.evaluate(() => scrollY)) > 500, "the form is longer than the window");
+  assert.ok((await top()) >= 0 && (await top()) < 200, `at ${await top()}`);
+  // It ends with the form, and does not cover the check of an existing script.
+  await page.page.locator(".to-check button").click();
+  const ends = await page.page.evaluate(() => {
+    const script = document.querySelector(".launch-script > div").getBoundingClientRect();
+    return document.querySelector(".launch-check").getBoundingClientRect().top - script.bottom;
+  });
+  assert.ok(ends >= 0, `the script covers ${-ends} pixels of the check`);
 });
 
 onPage("what few need is folded, unless something stands in it", {}, async (page) => {

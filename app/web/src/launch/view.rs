@@ -34,7 +34,10 @@ fn Page(session: Session) -> impl IntoView {
         <Form/>
         <Show when=move || complete.get()>
             <section class="launch-script" aria-labelledby="script-name">
-                <Script/>
+                // As high as the form, so that what stays in view in it ends with the form.
+                <div>
+                    <Script/>
+                </div>
             </section>
             <OwnScript/>
         </Show>
