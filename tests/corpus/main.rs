@@ -12,6 +12,7 @@ mod examples;
 mod faults;
 mod habits;
 mod launched;
+mod line_ends;
 mod machine;
 mod project;
 mod python_tests;

@@ -378,6 +378,13 @@ pub struct Item<'t> {
     pub end: usize,
 }
 
+/// Where a node ends. For the grammar the CR of a line break is part of the comment before it, and of every block that ends
+/// with that comment; here it never is, so that nothing is inserted between CR and LF.
+fn end_of(node: TsNode<'_>, text: &str) -> usize {
+    let end = node.end_byte();
+    if text[node.start_byte()..end].ends_with('\r') && text[end..].starts_with('\n') { end - 1 } else { end }
+}
+
 /// The named nodes of a tree in pre-order: parents are a look-up away, and each kind has its list.
 pub struct Index<'t> {
     /// The tree they belong to.
@@ -416,7 +423,7 @@ impl<'t> Index<'t> {
                     parent: open.last().copied().unwrap_or(ROOT),
                     next: 0,
                     start: node.start_byte(),
-                    end: node.end_byte(),
+                    end: end_of(node, text),
                 });
                 if cursor.goto_first_child() {
                     open.push(id);
@@ -528,7 +535,7 @@ impl<'t> Index<'t> {
     }
     /// The node with exactly this extent and kind.
     pub(crate) fn find(&self, node: TsNode<'_>) -> Option<Id> {
-        let (start, end, kind) = (node.start_byte(), node.end_byte(), node.kind_id());
+        let (start, end, kind) = (node.start_byte(), end_of(node, self.text), node.kind_id());
         let from = self.items.partition_point(|i| i.start < start);
         self.items[from..]
             .iter()

@@ -1,0 +1,60 @@
+//! A program with the line breaks of Windows is ported like the same program with those of Unix.
+
+use crate::sound::{RECIPES, here, read_tree, to};
+use codemod::port;
+use python::SourceFile;
+
+/// Statements that end in a comment, above places where code is inserted.
+const COMMENTS: &str = "try:
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return x
+
+except ImportError:
+    torch = None
+    Net = None  # type: ignore
+
+
+X = 1  # of one
+
+
+def train(model, loader):
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)  # the rate of the paper
+    for x, y in loader:  # batches
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x.cuda()), y.cuda())  # mean
+        loss.backward()
+        optimizer.step()  # update
+        # the end of a turn
+    # the end of an epoch
+";
+
+fn check(path: &str, text: &str, target: &str) {
+    let ported = |text: String| {
+        let ported = port(&[SourceFile { path: path.to_owned(), text }], &RECIPES, &to(target));
+        ported.files.into_iter().next().unwrap().text
+    };
+    let windows = ported(text.replace('\n', "\r\n"));
+    assert_same(&ported(text.to_owned()).replace('\n', "\r\n"), &windows, &format!("{path} on {target}"));
+}
+
+fn assert_same(expected: &str, found: &str, place: &str) {
+    let differs = expected.split_inclusive('\n').zip(found.split_inclusive('\n')).find(|(a, b)| a != b);
+    assert!(expected == found, "{place}: {differs:?}");
+}
+
+#[test]
+fn the_last_byte_of_a_comment() {
+    ["hpu", "xpu", "ipu", "popdist", "rdu"].iter().for_each(|target| check("train.py", COMMENTS, target));
+}
+
+#[test]
+fn every_program_that_is_run_twice() {
+    for file in read_tree(&here().join("fixtures/twins/programs")) {
+        if file.path.ends_with(".py") && !file.text.contains('\r') {
+            ["hpu", "ipu", "popdist", "rdu"].iter().for_each(|target| check(&file.path, &file.text, target));
+        }
+    }
+}
