@@ -105,7 +105,8 @@ fn megabytes(size: usize) -> String {
 pub enum Kind {
     /// A file that is ported: Python, requirements.
     Source,
-    /// A file that is read with the project, because a launch depends on it: YAML.
+    /// A file that is read with the project, because a launch depends on it, or because it names a device: YAML, TOML,
+    /// and JSON whose path says that it is a configuration.
     Configuration,
     /// An archive whose files are opened.
     Zip,
@@ -122,7 +123,9 @@ pub fn kind(path: &str) -> Kind {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     if name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt")) {
         Kind::Source
-    } else if name.ends_with(".yaml") || name.ends_with(".yml") {
+    } else if [".yaml", ".yml", ".toml"].iter().any(|ending| name.ends_with(ending))
+        || (name.ends_with(".json") && path.contains("conf"))
+    {
         Kind::Configuration
     } else if name.ends_with(".zip") {
         Kind::Zip
