@@ -13,7 +13,8 @@ pub fn logged_norm(file: FileInProject<'_, '_>, statement: Id) -> Option<Id> {
     let index = &file.view.index;
     let mut calls = index.of_kind_in(kinds().call, statement).iter().copied();
     let call = calls.find(|c| called_name(index, *c).is_some_and(|name| CLIPPING_FUNCTIONS.contains(&name)))?;
-    let whole = index.parts(statement).next().filter(|whole| *whole != call)?;
+    let is_plain = index.kind(statement) == kinds().expression_statement;
+    let whole = index.parts(statement).next().filter(|whole| is_plain && *whole != call)?;
     let name = index.assignment(whole).and_then(|a| a.target()).filter(|t| index.kind(*t) == kinds().identifier);
     let Some(name) = name.map(|target| index.text_of(target)) else {
         return is_logged(&file, call).then_some(call);
