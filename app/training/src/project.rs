@@ -135,6 +135,8 @@ pub struct ProjectFacts {
     pub given: Given,
     /// The functions that its forward passes and training steps reach.
     pub reach: Reach,
+    /// The functions that compute gradients as a part of their result.
+    pub differentiating: BTreeSet<String>,
     /// Code that none of its programs reaches; queried for the original project.
     pub unused: Rc<Unused>,
 }
@@ -261,6 +263,7 @@ impl ProjectFacts {
             given_by_place,
             given: Given::collect(&views),
             reach: Reach::collect(&views),
+            differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
             unused: Rc::default(),
         };
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
