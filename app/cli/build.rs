@@ -1,4 +1,4 @@
-//! Embeds the rehearsal kit in the command: the files of `rehearsal/`, without its tests.
+//! Embeds the twin run kit in the command: the files of `rehearsal/`, without its tests.
 
 use std::fmt::Write;
 use std::path::Path;

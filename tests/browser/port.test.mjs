@@ -681,7 +681,7 @@ onPage("the ledger stands beside the certificate, and says what changes", {}, as
   await page.page.locator(".changes .here").waitFor();
 });
 
-onPage("the rehearsal kit unpacks to a program that runs", {}, async (page) => {
+onPage("the twin run kit unpacks to a program that runs", {}, async (page) => {
   await page.fill(trainer);
   await page.ported();
   const kit = await page.download("download-kit");

@@ -285,7 +285,7 @@ pub(crate) struct PageSources {
     /// Folder whose files are copied unchanged
     #[arg(long, value_name = "DIR", default_value = "public")]
     pub(crate) public: PathBuf,
-    /// Folder with the rehearsal kit, offered as an archive; ignored if missing
+    /// Folder with the twin run kit, offered as an archive; ignored if missing
     #[arg(long, value_name = "DIR", default_value = "rehearsal")]
     pub(crate) kit: PathBuf,
     /// Base path of the site, starting and ending with `/`

@@ -1,4 +1,4 @@
-//! The rehearsal kit embedded in the command.
+//! The twin run kit embedded in the command.
 
 use anyhow::{Context, Result};
 use std::fs;

@@ -91,12 +91,10 @@ fn unported(
     Some(("unported", format!("{}:{}", ported.files[file].path, stop.original.line)))
 }
 
-/// The programs of a port, the most likely first. Configuration files next to it are read too: they may name the
-/// devices.
-pub(crate) fn programs(project: &Project, views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Program> {
+/// The programs of a port, the most likely first. The configuration may name the devices.
+pub(crate) fn programs(files: &[SourceFile], views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Program> {
     let views: Vec<&FileView<'_>> = views.after.iter().map(Rc::as_ref).collect();
-    let configuration = project.configuration();
-    run_facts_of_views(&views, &configuration, &recipes.target_facts(target)).programs
+    run_facts_of_views(&views, files, &recipes.target_facts(target)).programs
 }
 
 /// Facts about the launch of a program, by command-line option.

@@ -2,7 +2,7 @@
 
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
 use crate::messages::{OnDisk, messages, outline, summary};
-use crate::project::{EXPORT, Input, Project};
+use crate::project::{EXPORT, Input, Project, is_configuration};
 use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
 use crate::{launch_project, output, sarif};
@@ -19,9 +19,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     check_words(&recipes, &options)?;
     let project = Project::read(&args.paths, args.out.as_deref())?;
     let port = port(&project, &recipes, &options);
-    let Port { ported, ledgers, .. } = &port;
+    let Port { ported, ledgers, shown, .. } = &port;
 
-    let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
+    let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
     let on_disk = if args.write { OnDisk::Ported } else { OnDisk::Original };
     if let Some(overview) = codemod::overview(ported, &recipes) {
         say!("{}", outline(&overview, &ported.target, &shown, on_disk));
@@ -89,7 +89,7 @@ fn twin(port: &Port, options: &Options) -> Option<TwinCommands> {
     let ported = &port.ported;
     let fields = launch_project::fields(port.programs.first(), &ported.target);
     let twin = Twin::read(&ported.target, &fields)?;
-    let one_file = ported.files.len() == 1;
+    let one_file = ported.files.iter().filter(|file| !is_configuration(&file.path)).count() == 1;
     let portolan = options.words().map(|words| twin.command(&words, one_file));
     Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }
@@ -136,6 +136,8 @@ pub(crate) struct Port {
     pub(crate) ledgers: Vec<Ledger>,
     /// The programs of the port, those most likely to train first.
     pub(crate) programs: Vec<Program>,
+    /// A path that the user can open, for each file of the port.
+    pub(crate) shown: Vec<String>,
 }
 
 /// Passes the readable files to the engine, and adds the others to the result with their messages.
@@ -144,11 +146,17 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
         let text = input.text.as_ref().ok()?.clone();
         Some(SourceFile { path: input.path.clone(), text })
     });
-    let sources: Vec<SourceFile> = readable.collect();
+    let mut sources: Vec<SourceFile> = readable.collect();
+    let mut shown: Vec<String> = project.inputs.iter().map(|input| input.shown.clone()).collect();
+    let (paths, configuration): (Vec<_>, Vec<_>) = project.configuration().into_iter().unzip();
+    sources.extend(configuration.iter().cloned());
     let trees = Trees::default();
     let (mut ported, views) = codemod::port_with_views(&sources, recipes, options, &trees);
     let ledgers = codemod::ledgers(&views, &ported.target, recipes);
-    let programs = launch_project::programs(project, &views, &ported.target, recipes);
+    let programs = launch_project::programs(&sources, &views, &ported.target, recipes);
+    ported.keep_reported(&is_configuration);
+    let is_left = |file: &SourceFile| ported.certificate.files.contains_key(&file.path);
+    shown.extend(paths.into_iter().zip(&configuration).filter(|(_, file)| is_left(file)).map(|(path, _)| path));
     for (index, input) in project.inputs.iter().enumerate() {
         if let Err(diagnostic) = &input.text {
             let diagnostics = vec![diagnostic.clone()];
@@ -162,7 +170,7 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
             ported.files.insert(index, refused);
         }
     }
-    Port { ported, ledgers, programs }
+    Port { ported, ledgers, programs, shown }
 }
 
 fn patch(project: &Project, ported: &Ported) -> String {

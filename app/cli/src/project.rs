@@ -28,6 +28,9 @@ pub(crate) struct Project {
     pub(crate) links_left_out: Vec<PathBuf>,
 }
 
+/// In bytes.
+const LARGEST_CONFIGURATION: usize = 1024 * 1024;
+
 /// One file.
 #[derive(Debug)]
 pub(crate) struct Input {
@@ -115,20 +118,27 @@ impl Project {
         Ok(project)
     }
 
-    /// The readable YAML files next to the sources of a folder: they may contain a program's configuration.
-    pub(crate) fn configuration(&self) -> Vec<SourceFile> {
+    /// The readable files next to the sources of a folder that may contain a program's configuration, each with a path
+    /// that the user can open.
+    pub(crate) fn configuration(&self) -> Vec<(String, SourceFile)> {
         let mut found = Vec::new();
         if let Some(root) = self.root.as_deref().filter(|_| self.whole_folder) {
             walk(root, None, &mut |entry| {
                 if let Found::File(file) = entry
-                    && is_yaml(&file)
+                    && is_configuration(&slashed(file.strip_prefix(root).unwrap_or(&file)))
                 {
                     found.push(self.input(&file, read_file(&file, false)));
                 }
             });
         }
-        let read = found.into_iter().filter_map(|input| Some(SourceFile { path: input.path, text: input.text.ok()? }));
-        read.collect()
+        // The folder as the user wrote it.
+        let folder = self.inputs.iter().find_map(|input| input.shown.strip_suffix(&input.path)).unwrap_or_default();
+        // Larger files are data.
+        let readable = found.into_iter().filter_map(|Input { path, text, .. }| {
+            let text = text.ok().filter(|text| text.len() < LARGEST_CONFIGURATION)?;
+            Some((format!("{folder}{path}"), SourceFile { path, text }))
+        });
+        readable.collect()
     }
 
     fn input(&self, file: &Path, text: Result<String, Diagnostic>) -> Input {
@@ -206,6 +216,12 @@ fn is_source(file: &Path) -> bool {
 
 fn is_yaml(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
+}
+
+/// Whether a file of a project may be a configuration. JSON is data unless its path says otherwise.
+pub(crate) fn is_configuration(path: &str) -> bool {
+    [".yaml", ".yml", ".toml"].iter().any(|ending| path.ends_with(ending))
+        || (path.ends_with(".json") && path.contains("conf"))
 }
 
 /// Folders with third-party code or tools' caches.

@@ -1,4 +1,4 @@
-//! `portolan rehearse`: ports a project and runs the original and the port side by side with the rehearsal kit.
+//! `portolan rehearse`: ports a project and runs the original and the port side by side with the twin run kit.
 
 mod python;
 mod start;
@@ -11,7 +11,7 @@ use crate::said::{say, say_line};
 use crate::usage::usage;
 use crate::{kit, output, port};
 use anyhow::{Context, Result, bail};
-use codemod::{Ported, RecipeSet, Severity};
+use codemod::{RecipeSet, Severity};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let port = port::port(&project, &recipes, &options);
     let start = start::of(args, &project, &port)?;
     let ported = &port.ported;
-    tell(&project, ported, &recipes);
+    tell(&project, &port, &recipes);
     if !ported.files.iter().any(|file| file.changed) {
         say_line!("portolan: the port changes nothing, so there is nothing to compare");
         return Ok(false);
@@ -75,8 +75,9 @@ fn check_writable(file: &Path) -> Result<()> {
 }
 
 /// The run, on stderr: the port in one line, and the files that it could not read.
-fn tell(project: &Project, ported: &Ported, recipes: &RecipeSet) {
-    let shown: Vec<&str> = project.inputs.iter().map(|input| input.shown.as_str()).collect();
+fn tell(project: &Project, port: &port::Port, recipes: &RecipeSet) {
+    let ported = &port.ported;
+    let shown: Vec<&str> = port.shown.iter().map(String::as_str).collect();
     if let Some(overview) = codemod::overview(ported, recipes) {
         say!("{}", outline(&overview, &ported.target, &shown, OnDisk::Original));
     }

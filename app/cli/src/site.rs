@@ -147,7 +147,7 @@ fn read_all(folder: &Path, paths: impl Iterator<Item = String>) -> Result<Files>
     paths.map(read).collect()
 }
 
-/// The files of the rehearsal kit, without Python's caches.
+/// The files of the twin run kit, without Python's caches.
 fn read_kit(folder: &Path) -> Result<Kit> {
     let mut paths = BTreeSet::new();
     if folder.is_dir() {

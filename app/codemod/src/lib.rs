@@ -13,6 +13,7 @@
 
 mod check;
 mod condition;
+mod configured;
 mod definitions;
 mod diff;
 mod error;

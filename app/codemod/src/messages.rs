@@ -49,6 +49,9 @@ messages! {
     cuda_import_hides_names(module);
     cuda_device_left();
     nccl_left();
+    needs_cuda(names);
+    configured_for_cuda(names);
+    configured_at(places);
     code_not_used(names, messages);
     updated_by_hand();
 }

@@ -67,6 +67,16 @@ pub struct Ported {
     pub certificate: Certificate,
 }
 
+impl Ported {
+    /// Removes the files of a kind that have no messages, and moves the others of that kind to the end.
+    pub fn keep_reported(&mut self, is_of_kind: &dyn Fn(&str) -> bool) {
+        let Self { files, certificate, .. } = self;
+        files.retain(|file| !is_of_kind(&file.path) || !file.diagnostics.is_empty());
+        files.sort_by_key(|file| is_of_kind(&file.path));
+        certificate.files.retain(|path, _| files.iter().any(|file| file.path == *path));
+    }
+}
+
 /// One file after the port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortedFile {

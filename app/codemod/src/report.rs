@@ -28,7 +28,7 @@ struct Report<'a> {
 pub struct TwinCommands {
     /// The command `portolan`, in the project's folder; none if its options can't reproduce this port.
     pub portolan: Option<String>,
-    /// The rehearsal kit's, if it is next to the folders `original` and `port` and this report.
+    /// The twin run kit's, if it is next to the folders `original` and `port` and this report.
     pub kit: String,
 }
 

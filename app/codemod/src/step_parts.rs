@@ -39,6 +39,8 @@ pub(crate) enum Part {
     Clear,
     /// The calls that clip the gradients.
     Clip,
+    /// Those whose result the program logs.
+    Norm,
     /// The steps of schedulers.
     Schedule,
     /// Calls of the model other than the step's own.
@@ -60,12 +62,12 @@ pub(crate) enum Part {
 impl Part {
     /// Whether it is only found by a verb that ports the step.
     pub(crate) fn is_of_verbs(self) -> bool {
-        use Part::{Either, Evaluate, Given, Optimizer, Save, Scaled, Scaler, Start};
-        matches!(self, Either | Evaluate | Given | Scaled | Scaler | Save | Optimizer | Start)
+        use Part::{Either, Evaluate, Given, Norm, Optimizer, Save, Scaled, Scaler, Start};
+        matches!(self, Either | Evaluate | Given | Norm | Scaled | Scaler | Save | Optimizer | Start)
     }
 }
 
-const PARTS: [(&str, Part); 15] = [
+const PARTS: [(&str, Part); 16] = [
     ("forward", Part::Forward),
     ("either", Part::Either),
     ("loss", Part::Loss),
@@ -73,6 +75,7 @@ const PARTS: [(&str, Part); 15] = [
     ("update", Part::Update),
     ("clear", Part::Clear),
     ("clip", Part::Clip),
+    ("norm", Part::Norm),
     ("schedule", Part::Schedule),
     ("evaluate", Part::Evaluate),
     ("given", Part::Given),

@@ -58,7 +58,7 @@ fn definitions_are_checked() {
     check_faults(
         "```diff rule step\n- {{step.updates}}\n```\n",
         "9: unknown part `updates` of a step; a rule can match {{step.forward}}, {{step.either}}, {{step.loss}}, {{step.backward}}, \
-         {{step.update}}, {{step.clear}}, {{step.clip}}, {{step.schedule}}, {{step.evaluate}}, {{step.given}}, \
+         {{step.update}}, {{step.clear}}, {{step.clip}}, {{step.norm}}, {{step.schedule}}, {{step.evaluate}}, {{step.given}}, \
          {{step.scaled}}, {{step.scaler}}, {{step.save}}, {{step.make}}, {{step.start}}\n",
     );
     check_faults(

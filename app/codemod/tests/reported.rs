@@ -783,3 +783,48 @@ fn what_is_reported_once_is_reported_in_the_program_that_trains() {
     assert_eq!(said.matches("`deepxde`").count(), 1, "{said}");
     assert!(said.lines().any(|line| line.starts_with("2: ") && line.contains("`deepxde`")), "{said}");
 }
+
+/// Other files of a project: the configuration, and the packages that it installs.
+#[test]
+fn settings_for_cuda() {
+    let train = "import torch\n\ndist.init_process_group(cfg.dist.backend)\n";
+    let check = |path: &str, text: &str, expected: &str| {
+        let said = ported("hpu", &[(path, text)]).1;
+        assert!(if expected.is_empty() { said.is_empty() } else { said.contains(expected) }, "{path}: {said}");
+    };
+    let devices = "seed: 1\ndist:\n  backend: nccl  # fast\ndevice: 'cuda:0'\n";
+    check("conf/a.yaml", devices, "3: This configures an NVIDIA GPU: `backend: nccl`, `device: 'cuda:0'`. Set");
+    check("a.json", "{\"train_device\": \"cuda\", \"n\": 1}", "`\"train_device\": \"cuda\"`");
+    check("a.toml", "accelerator = \"gpu\"\n", "`accelerator = \"gpu\"`");
+    check("a.yaml", "a: {device: cuda, n: 1}\n", "`device: cuda`");
+    for none in
+        ["device: cpu\n", "# device: cuda\n", "name: cuda\nmodel: gpu\n", "device: auto\nn: nccl\n", "mydevice: cuda\n"]
+    {
+        check("a.yaml", none, "");
+    }
+    let packages = "numpy\nnvidia-ml-py>=12\n# apex\nbitsandbytes\ncupy_cuda12x==13\n";
+    check(
+        "requirements.txt",
+        packages,
+        "2: This installs software for NVIDIA GPUs, or a build for them: `nvidia-ml-py>=12`, `bitsandbytes`, `cupy_cuda12x==13`.",
+    );
+    check(
+        "environment.yml",
+        "name: a\ndependencies:\n  - pytorch::pytorch-cuda=12.1\n  - pip:\n    - flash-attn\n",
+        "`pytorch::pytorch-cuda=12.1`, `flash-attn`",
+    );
+    check("pyproject.toml", "[project]\ndependencies = [\"numpy\", \"torch==2.1+cu118\"]\n", "`torch==2.1+cu118`");
+    check(
+        "setup.py",
+        "from setuptools import setup\n\nsetup(name=\"x\", install_requires=[\"apex\", \"numpy\"])\n",
+        "`apex`",
+    );
+    for none in ["apexpy\nnumpy\n", "torch==2.1\n", "cuda-free\n"] {
+        check("requirements.txt", &none.replace("torch", "torchmetrics"), "");
+    }
+    let place = "The value is set in conf/a.yaml:3";
+    let said =
+        ported("hpu", &[("conf/a.yaml", devices), ("train.py", &format!("import torch.distributed as dist\n{train}"))])
+            .1;
+    assert!(said.contains(place), "{said}");
+}

@@ -210,6 +210,12 @@ fn a_carriage_return_alone_ends_a_line_of_python() {
     // In a string it is an ordinary character, and its bytes are kept.
     assert_eq!(run("rdu", "a = '''b\r\r\nc'''\nd = e.cuda()\n").files[0].text, "a = '''b\r\r\nc'''\nd = e\n");
     // With mixed line endings every line keeps its own.
+    let tried = "import torch\n\ntry:\n    import fast\nexcept ImportError:\n    fast = None  # slow\n";
+    let step = "net = torch.nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in loader:\n    \
+                loss = torch.nn.functional.mse_loss(net(x), y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n";
+    let lines = format!("{tried}\n{step}").replace('\n', "\r\n");
+    let text = run("ipu", &lines).files.remove(0).text;
+    assert!(!text.replace("\r\n", "").contains(['\r', '\n']) && text != lines, "{text:?}");
     assert_eq!(run("rdu", "a = b.cuda()\r\nc = d.cuda()\n").files[0].text, "a = b\r\nc = d\n");
 }
 

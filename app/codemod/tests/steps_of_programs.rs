@@ -322,3 +322,43 @@ fn a_limit_that_the_training_function_is_given() {
     assert!(after[0].contains("max_grad_norm=args.clip"), "{said}{}", after[0]);
     check_said("rdu", &main("pass"), "Not ported: the clipping limit is unknown");
 }
+
+#[test]
+fn a_norm_of_the_gradients_that_is_only_logged() {
+    let clips = |norm: &str| STEP.replace("    optimizer.step", &format!("    {norm}\n    optimizer.step"));
+    let clip = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)";
+    let nan = "torch.full((), float(\"nan\"))";
+    for (target, call) in [("ipu", "training_step("), ("rdu", "rdu.update()")] {
+        for used in ["norm = @; print(norm)", "norms.append(@.item())", "norm = @; log[0] = norm"] {
+            let used = used.replace("; ", "\n    ");
+            let (after, said) = ported(target, &[("a.py", &clips(&used.replace('@', clip)))]);
+            assert!(after[0].contains(call) && after[0].contains(&used.replace('@', nan)), "{said}{}", after[0]);
+            assert!(said.contains("now logs NaN"), "{said}");
+        }
+        // One that nothing reads, under a test; and one that decides something.
+        let (after, _) = ported(target, &[("a.py", &clips(&format!("if limited:\n        {clip}")))]);
+        assert!(!after[0].contains(nan), "{}", after[0]);
+        let text = clips(&format!("norm = {clip}\n    if norm > 9:\n        print(norm)"));
+        let (after, said) = ported(target, &[("a.py", &text)]);
+        assert!(!after[0].contains(call) && said.to_lowercase().contains("not ported"), "{said}{}", after[0]);
+    }
+}
+
+#[test]
+fn a_limit_of_the_gradients_that_callers_pass() {
+    let (head, body) = STEP.split_once("for x").unwrap();
+    let body = format!("for x{body}").replace('\n', "\n    ");
+    let body = body
+        .replace("optimizer.step", "torch.nn.utils.clip_grad_norm_(model.parameters(), limit)\n        optimizer.step");
+    let text =
+        |above: &str, call: &str| format!("{head}\n{above}def train(limit):\n    {}\n\n\n{call}", body.trim_end());
+    let made = head.replace("model =", "args = parse()\nmodel =");
+    let known = |call: &str| ported("rdu", &[("a.py", &text("", call).replace(head, &made))]);
+    let (after, said) = known("train(args.limit)\n");
+    assert!(after[0].contains("max_grad_norm=args.limit)"), "{said}{}", after[0]);
+    let (after, said) = known("train(1.0)\ntrain(1.0)\n");
+    assert!(after[0].contains("max_grad_norm=1.0)"), "{said}{}", after[0]);
+    for call in ["train(1.0)\ntrain(2.0)\n", "later = 1.0\ntrain(later)\n"] {
+        assert!(known(call).1.contains("the clipping limit is unknown"), "{}", known(call).1);
+    }
+}

@@ -406,7 +406,7 @@ pub(crate) fn count(number: impl Into<u64>, one: &str) -> String {
 
 /// A path that `.` or a command does not interpret as an option or search for in PATH.
 pub(crate) fn here(path: &str) -> String {
-    if ["/", "./", "../", "~/"].iter().any(|start| path.starts_with(start)) {
+    if ["/", "./", "../", "~/", "$"].iter().any(|start| path.starts_with(start)) {
         path.to_string()
     } else {
         format!("./{path}")

@@ -33,11 +33,26 @@ impl Word {
         Word(vec![Part::Text(text.into())])
     }
 
-    /// A path as a user wrote it. A shell does not expand a `~` in quotes or after other text.
+    /// A path as a user wrote it, which may begin with `~/`, `$SCRATCH/` or `${SCRATCH}/`. A shell does not expand a `~`
+    /// in quotes or after other text.
     pub fn path(text: &str) -> Word {
-        match text.strip_prefix('~') {
-            Some("") => Word::variable("HOME"),
-            Some(rest) if rest.starts_with('/') => Word::variable("HOME").and_text(rest),
+        let (name, rest) = match text.strip_prefix('~') {
+            Some(rest) => ("HOME", rest),
+            None => beginning_variable(text).unwrap_or(("", text)),
+        };
+        match (name, rest) {
+            ("", _) => Word::text(text),
+            (_, "") => Word::variable(name),
+            _ if rest.starts_with('/') => Word::variable(name).and_text(rest),
+            _ => Word::text(text),
+        }
+    }
+
+    /// An argument as a user wrote it: a path that begins with a variable, or an option with one. A `~` is passed on.
+    pub fn argument(text: &str) -> Word {
+        match text.split_once('=') {
+            _ if text.starts_with('$') => Word::path(text),
+            Some((key, value)) if value.starts_with('$') => Word::text(format!("{key}=")).and(Word::path(value)),
             _ => Word::text(text),
         }
     }
@@ -138,6 +153,17 @@ impl From<String> for Word {
     }
 }
 
+/// The name of the environment variable that a text begins with, and the rest of the text.
+fn beginning_variable(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('$')?;
+    let is_letter = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let (name, rest) = match text.strip_prefix('{') {
+        Some(text) => text.split_once('}')?,
+        None => text.split_at(text.find(|c| !is_letter(c)).unwrap_or(text.len())),
+    };
+    (name.chars().all(is_letter) && !name.starts_with(|c: char| c.is_ascii_digit())).then_some((name, rest))
+}
+
 /// Single quotes, because nothing is special inside them; a single quote itself is written outside.
 fn quoted_text(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
@@ -232,6 +258,22 @@ mod tests {
         let word = Word::variable("HOME").and_text("/a $b`\"");
         assert_eq!(word.quoted(), r#""${HOME}/a \$b\`\"""#);
         assert_eq!(Word::text("it's").quoted(), r"'it'\''s'");
+        for (path, quoted) in [
+            ("~/a", "\"${HOME}/a\""),
+            ("$SCRATCH/a b", "\"${SCRATCH}/a b\""),
+            ("${SCRATCH}/a", "\"${SCRATCH}/a\""),
+            ("$SCRATCH", "\"${SCRATCH}\""),
+            ("$a/b", "\"\\$a/b\""),
+            ("$1", "\"\\$1\""),
+            ("$", "\"\\$\""),
+            ("a$SCRATCH", "\"a\\$SCRATCH\""),
+        ] {
+            assert_eq!(Word::path(path).quoted(), quoted);
+        }
+        assert_eq!(Word::argument("--data=$SCRATCH/a").quoted(), "\"--data=${SCRATCH}/a\"");
+        assert_eq!(Word::argument("--lr=1").quoted(), "--lr=1");
+        assert_eq!(Word::argument("--data=~/a").quoted(), "'--data=~/a'");
+        assert_eq!(Word::argument("$SCRATCH/a").quoted(), "\"${SCRATCH}/a\"");
         assert_eq!(Word::text("--nodes=4").quoted(), "--nodes=4");
         assert_eq!(Word::text("a\n#SBATCH 'b' \\ $c\u{7f}1").quoted(), r"$'a\n#SBATCH \'b\' \\ $c\1771'");
         let word = Word::variable("HOME").and_text("/a\tb").and(Word::variable("X"));

@@ -26,7 +26,7 @@ const MAIN: &str = r#"<div class="wrap band check">
 <h1>Check a port</h1>
 <p class="lead">For CosmicTagger’s 2D UResNet: run the network here, on your CPU, and compare your port’s outputs with it.
 Your weights and events are read in this page; nothing is sent anywhere.</p>
-<p>Other networks have no reference here; test them with the rehearsal kit (on <a href="../port/">the Port page</a> and in each
+<p>Other networks have no reference here; test them with the twin run kit (on <a href="../port/">the Port page</a> and in each
 guide), which runs a ported script on a laptop against stand-ins for the vendor’s modules.</p>
 <div id="check">
 <noscript><p>The form needs JavaScript and WebAssembly. The command below does the same.</p></noscript>

@@ -24,7 +24,7 @@ pub enum SiteError {
     Index(String),
     /// The site can't be written as a single file, with the reason.
     OneFile(String),
-    /// The rehearsal kit can't be packed, with the reason.
+    /// The twin run kit can't be packed, with the reason.
     Kit(String),
     /// The list of licences can't be read, with the reason.
     Licences(String),

@@ -1,4 +1,4 @@
-//! The rehearsal kit: `rehearsal/` as a downloadable archive, and the guides to which it applies.
+//! The twin run kit: `rehearsal/` as a downloadable archive, and the guides to which it applies.
 
 use crate::SiteError;
 use rawzip::time::UtcDateTime;
@@ -56,7 +56,7 @@ pub(crate) fn offer(kit: &Kit, name: &str) -> String {
     let needs = if name.starts_with("tensorflow") { "Python alone" } else { "Python with PyTorch" };
     format!(
         "<aside class=\"kit\"><p>Rehearse a port on a laptop, without the accelerator: unpack \
-         <a href=\"../../{ARCHIVE}\" download>the rehearsal kit</a> (it needs {needs}) beside the ported script and run:</p>\n\
+         <a href=\"../../{ARCHIVE}\" download>the twin run kit</a> (it needs {needs}) beside the ported script and run:</p>\n\
          <pre><code>python3 rehearsal/{PROGRAM} --target {name} -- train.py</code></pre></aside>\n"
     )
 }

@@ -60,7 +60,7 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
         Some(bytes) => {
             let data = STANDARD.encode(bytes);
             format!(
-                "<h2>The rehearsal kit</h2>\n<p>It is in this file: <a download=\"{0}\" href=\"data:application/zip;base64,{data}\">{0}</a></p>\n",
+                "<h2>The twin run kit</h2>\n<p>It is in this file: <a download=\"{0}\" href=\"data:application/zip;base64,{data}\">{0}</a></p>\n",
                 kit::ARCHIVE
             )
         }

@@ -78,6 +78,12 @@ pub struct Foreign {
     pub containers: Vec<String>,
     /// The message for a container.
     pub container: String,
+    /// Last words of a program's options for its device.
+    pub device_options: Vec<String>,
+    /// Names of devices there, without a number.
+    pub devices: Vec<String>,
+    /// The message for such an option.
+    pub device: String,
     /// What follows if there is a replacement, `{right}`.
     pub instead: String,
     /// The message for a script without findings: what was checked.

@@ -257,7 +257,11 @@ pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
                 }
                 continue;
             }
-            let chained = called_name(index, id).is_some_and(|n| PIPELINE_METHODS.contains(&n));
+            let called = called_name(index, id);
+            let functions = index.functions().filter(|f| Some(f.name()) == called);
+            let returned = functions.flat_map(|f| index.of_kind_in(k.return_statement, f.id()));
+            open.extend(returned.flat_map(|value| index.parts(*value)));
+            let chained = called.is_some_and(|n| PIPELINE_METHODS.contains(&n));
             open.extend(index.owner(function).filter(|_| chained));
             continue;
         }

@@ -41,6 +41,7 @@ pub mod words;
 
 pub use by_hand::updated_by_hand;
 pub use ledger::{Quantity, Words};
+pub use programs::files_of_programs;
 pub use project::{FileInProject, ProjectFacts};
 pub use run_facts::{
     CommandLine, Join, JoinedBy, Place, Program, RunFacts, RunRole, RunSetting, SettingKind, run_facts,

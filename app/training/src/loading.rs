@@ -104,7 +104,7 @@ pub(crate) fn without_device(
 }
 
 /// The last part of the name by which a file is imported: its own name, or that of the package for an `__init__.py`.
-fn module_name(path: &str) -> Option<&str> {
+pub(crate) fn module_name(path: &str) -> Option<&str> {
     let path = path.strip_suffix(".py").unwrap_or(path);
     let path = path.strip_suffix("/__init__").unwrap_or(path);
     path.rsplit('/').next()

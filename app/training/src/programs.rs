@@ -30,6 +30,13 @@ pub(crate) fn programs(views: &[&FileView<'_>]) -> Vec<Started> {
     programs.into_iter().map(|(_, started)| started).collect()
 }
 
+/// The files of all programs, as indices: those of the program that is most likely to train first, each with its own
+/// file at the front.
+#[must_use]
+pub fn files_of_programs(views: &[&FileView<'_>]) -> Vec<usize> {
+    programs(views).into_iter().flat_map(|program| program.files).collect()
+}
+
 /// Where a file begins to run, and the call of Hydra's decorator if it has one.
 fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
     let k = kinds();

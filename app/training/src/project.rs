@@ -13,6 +13,7 @@ use crate::roles::{ProjectRoles, Role};
 use crate::target::TargetFacts;
 use crate::unused::Unused;
 use crate::view::FileView;
+use python::names::called_name;
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +32,8 @@ fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
     let says = |word: &str| word == "cuda" || (has_part(word, "device") && word != "device_type");
     let moves = |call: &Id| moves_to_device(view, *call);
     let says_own = own.is_some_and(|device| view.has_word(device));
-    let chooses = |ids: &[Id]| !ids.iter().all(|id| only_does(view, *id) || follows_input(view, *id));
+    let chooses =
+        |ids: &[Id]| !ids.iter().all(|id| only_does(view, *id) || follows_input(view, *id) || loads(view, *id));
     view.words().any(|(word, ids)| says(word) && chooses(ids)) || view.calls("to").iter().any(moves) || says_own
 }
 
@@ -40,6 +42,11 @@ pub(crate) fn moves_to_device(view: &FileView<'_>, call: Id) -> bool {
     let is_type =
         |argument: Id| view.names.qualify(&view.index, argument).is_some_and(|name| name.starts_with("torch."));
     view.index.arguments(call).positional().any(|argument| !is_type(argument) && !follows_input(view, argument))
+}
+
+/// Whether an identifier is in the arguments of a call of `load`, which says where the tensors of a file go.
+fn loads(view: &FileView<'_>, id: Id) -> bool {
+    view.index.ancestors(id).any(|a| called_name(&view.index, a) == Some("load"))
 }
 
 /// Whether an expression or an identifier belongs to `x.device` or `device=x.device` in a `forward(self, x)`: the model then follows
@@ -128,6 +135,8 @@ pub struct ProjectFacts {
     pub given: Given,
     /// The functions that its forward passes and training steps reach.
     pub reach: Reach,
+    /// The functions that compute gradients as a part of their result.
+    pub differentiating: BTreeSet<String>,
     /// Code that none of its programs reaches; queried for the original project.
     pub unused: Rc<Unused>,
 }
@@ -254,6 +263,7 @@ impl ProjectFacts {
             given_by_place,
             given: Given::collect(&views),
             reach: Reach::collect(&views),
+            differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
             unused: Rc::default(),
         };
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));

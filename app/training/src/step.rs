@@ -24,6 +24,7 @@ mod gradients;
 mod handed;
 mod host;
 mod logged_loss;
+mod logged_norm;
 mod loss;
 mod micro_batches;
 mod module;
@@ -55,19 +56,20 @@ pub use count::Known;
 pub use dataflow::{assigned, leaves, reads, reads_name};
 pub use evaluation::evaluates;
 pub use extraction::Extraction;
-pub(crate) use forward::of_package;
 pub use forward::{in_model, is_model_call, model_calls};
+pub(crate) use forward::{method_call, of_package};
 pub use forward_function::ForwardFunction;
 pub use handed::{HandedLoss, handed_losses};
 pub use host::{comes_first, host_uses, is_late, outermost_without};
 pub use logged_loss::logs_a_share;
+pub use logged_norm::logged_norm;
 pub use loss::{loss_of, unnamed_loss};
 pub use micro_batches::{divides, is_left_early};
 pub use module::Module;
 pub(crate) use numbers::{is_counter, is_number};
 pub(crate) use obstacle as why;
 pub use obstacle::{Found, OF_OPTIMIZERS, OF_SLICES, OF_STEPS, OF_TURNS, Obstacle, Reason};
-pub use optimizers::{OptimizerMade, choice, optimizers_made, optimizers_of, unlike_others};
+pub use optimizers::{OptimizerMade, all_weights, choice, optimizers_made, optimizers_of, unlike_others};
 pub use optional::{is_chosen, is_optional};
 pub(crate) use phase::phase_test;
 pub use precision::MixedPrecision;
@@ -125,7 +127,8 @@ impl<'a, 't> TrainingStep<'a, 't> {
     pub fn read(file: FileInProject<'a, 't>, whole: Id) -> Result<Self, Vec<Obstacle>> {
         let index = &file.view.index;
         let mut obstacles: Vec<Obstacle> = Vec::new();
-        obstacles.extend(file.differentiates().map(why::gradients_in_loss));
+        let differentiates = file.differentiates().or_else(|| differentiates_elsewhere(file, whole));
+        obstacles.extend(differentiates.map(why::gradients_in_loss));
         if let Some(elsewhere) = made_elsewhere(file, whole) {
             obstacles.push(elsewhere);
             return Err(obstacles);
@@ -255,6 +258,18 @@ pub fn made_elsewhere(file: FileInProject<'_, '_>, whole: Id) -> Option<Obstacle
         let handed = index.kind(whole) == k.function_definition
             && calls::is_parameter(&file, whole, index.text_of(loss_of(&file, call)));
         handed.then(|| why::loss_handed_in(call))
+    })
+}
+
+/// A call in the step of a function that another file defines and that computes gradients as a part of its result.
+fn differentiates_elsewhere(file: FileInProject<'_, '_>, whole: Id) -> Option<Id> {
+    let index = &file.view.index;
+    index.of_kind_in(kinds().call, whole).iter().copied().find(|call| {
+        let callee = index
+            .callee(*call)
+            .filter(|callee| index.kind(*callee) == kinds().identifier || file.names.qualify(index, *callee).is_some());
+        let name = callee.map_or("", |callee| index.text_of(callee)).rsplit('.').next().unwrap_or_default();
+        file.project.differentiating.contains(name) && !file.defines(name) && file.is_reached(*call)
     })
 }
 

@@ -6,7 +6,7 @@ use python::tree::{Id, kinds};
 /// The steps of a file, as the nodes that contain them.
 #[derive(Debug, Default)]
 pub struct Steps {
-    /// Functions (or top-level loops) that call `backward()`.
+    /// Functions (or top-level loops) that call `backward()`, except unit tests, which only look at gradients.
     pub training: Vec<Id>,
     /// Functions that evaluate the model and never call `backward()`.
     pub validation: Vec<Id>,
@@ -23,6 +23,7 @@ impl Steps {
             });
             if let Some(step) = step
                 && !steps.training.contains(&step)
+                && !is_unit_test(view, step)
             {
                 steps.training.push(step);
             }
@@ -45,6 +46,15 @@ impl Steps {
     pub fn in_validation(&self, view: &PythonFile<'_>, id: Id) -> bool {
         self.validation.iter().any(|s| view.index.is_within(id, *s))
     }
+}
+
+/// Whether a function is a unit test: a method of a `TestCase`, or a function that pytest collects.
+fn is_unit_test(view: &PythonFile<'_>, function: Id) -> bool {
+    let index = &view.index;
+    let file = view.path.rsplit('/').next().unwrap_or(view.path);
+    let is_collected = file.starts_with("test_") && view.name_of(function).starts_with("test_");
+    let is_case = |base: Id| index.text_of(base).ends_with("TestCase");
+    is_collected || view.class_of(function).and_then(|c| index.class(c)).is_some_and(|c| c.bases().ids().any(is_case))
 }
 
 /// Calls of a method `backward` that differentiate nothing in PyTorch: of a layer in a program of NumPy, which is given

@@ -17,7 +17,9 @@ pub use loss_output::LossOutput;
 use crate::FileInProject;
 use crate::counting::counted;
 use crate::roles::Role;
-use crate::step::{self, Obstacle, TrainingStep, in_model, is_statement, loop_around, model_calls, phase_test, why};
+use crate::step::{
+    self, Obstacle, TrainingStep, in_model, is_statement, loop_around, method_call, model_calls, phase_test, why,
+};
 use crate::words::PART_METHODS;
 use python::tree::{Id, kinds};
 
@@ -148,7 +150,8 @@ fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id
     match beside.as_slice() {
         [call] => Ok(*call),
         [_, second, ..] => Err(why::several_model_calls(*second)),
-        [] => Err(why::no_model_call(step.whole)),
+        [] => Err(method_call(file, step.whole)
+            .map_or_else(|| why::no_model_call(step.whole), |(call, name)| why::part_of_model(call, name))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Functions and classes that nothing in a project uses: a program that starts in one of its files never reaches them.
 
+use crate::loading::{imported_words, leading_to_training, module_name};
 use crate::program_start::main_block;
 use crate::view::FileView;
 use crate::words::LOOKUPS_BY_NAME;
@@ -7,7 +8,8 @@ use python::names::called_name;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Top-level definitions that no program of the project reaches, by path and name.
+/// Top-level definitions that no program of the project reaches, by path and name; in a module, those that no program
+/// reaches that trains.
 #[derive(Debug, Default)]
 pub struct Unused(BTreeMap<String, BTreeSet<String>>);
 
@@ -29,7 +31,8 @@ impl Unused {
         }
         let definitions: Vec<Vec<Id>> = views.iter().map(|view| definitions(view)).collect();
         // Words by the definition that contains them; those outside definitions are used when a file is loaded.
-        let mut said: HashMap<Option<(usize, Id)>, Vec<&str>> = HashMap::new();
+        let mut said: HashMap<(usize, Id), Vec<&str>> = HashMap::new();
+        let mut outside: Vec<(usize, &str)> = Vec::new();
         for (file, view) in views.iter().enumerate() {
             let owner = |at: Id| {
                 let after = definitions[file].partition_point(|d| *d <= at);
@@ -39,38 +42,73 @@ impl Unused {
             for (word, ids) in view.words() {
                 for &id in ids.iter().filter(|id| !only_imports(view, **id)) {
                     let own = owner(id);
-                    if own.is_none_or(|(_, d)| view.name_of(d) != word) {
-                        said.entry(own).or_default().push(word);
+                    match own {
+                        None => outside.push((file, word)),
+                        Some((_, d)) if view.name_of(d) == word => {}
+                        Some(own) => said.entry(own).or_default().push(word),
                     }
                 }
             }
             for &string in view.index.of_kind(kinds().string).iter().filter(|s| !is_text_alone(view, **s)) {
                 let words = view.index.text_of(string).split(|c: char| !(c.is_alphanumeric() || c == '_'));
-                said.entry(owner(string)).or_default().extend(words.filter(|word| !word.is_empty()));
+                let words = words.filter(|word| !word.is_empty());
+                match owner(string) {
+                    None => outside.extend(words.map(|word| (file, word))),
+                    Some(own) => said.entry(own).or_default().extend(words),
+                }
             }
         }
-        let mut defined: HashMap<&str, Vec<(usize, Id)>> = HashMap::new();
+        let mut defined: BTreeMap<&str, Vec<(usize, Id)>> = BTreeMap::new();
         for (file, view) in views.iter().enumerate() {
             for &definition in &definitions[file] {
                 defined.entry(view.name_of(definition)).or_default().push((file, definition));
             }
         }
-        // Commands that are installed with a package name these in non-Python files.
-        let mut words: Vec<&str> = vec!["main", "cli"];
-        words.extend(said.remove(&None).unwrap_or_default());
-        while let Some(word) = words.pop() {
-            for place in defined.remove(word).unwrap_or_default() {
-                words.extend(said.remove(&Some(place)).unwrap_or_default());
+        // The definitions that nothing reaches from the files whose top level runs.
+        let unreached = |runs: &dyn Fn(usize) -> bool| {
+            // Commands that are installed with a package name these in non-Python files.
+            let mut words: Vec<&str> = vec!["main", "cli"];
+            words.extend(outside.iter().filter(|(file, _)| runs(*file)).map(|(_, word)| *word));
+            let mut left = defined.clone();
+            while let Some(word) = words.pop() {
+                for place in left.remove(word).unwrap_or_default() {
+                    words.extend(said.get(&place).into_iter().flatten());
+                }
             }
-        }
+            left
+        };
+        let training = loaded_in_training(views);
         let mut out = Self::default();
-        for (name, places) in defined {
-            for (file, _) in places {
-                out.0.entry(views[file].path.to_owned()).or_default().insert(name.to_owned());
+        let mut set_aside = |left: BTreeMap<&str, Vec<(usize, Id)>>, is_meant: &dyn Fn(usize) -> bool| {
+            for (name, places) in left {
+                for (file, _) in places.into_iter().filter(|(file, _)| is_meant(*file)) {
+                    out.0.entry(views[file].path.to_owned()).or_default().insert(name.to_owned());
+                }
             }
+        };
+        set_aside(unreached(&|_| true), &|_| true);
+        if !training.is_empty() {
+            set_aside(unreached(&|file| training.contains(views[file].path)), &|file| !starts(views[file]));
         }
         out
     }
+}
+
+/// The files that programs load that train, by the names of the modules that they import.
+fn loaded_in_training<'v>(views: &[&'v FileView<'_>]) -> BTreeSet<&'v str> {
+    let leading = leading_to_training(views, &[]);
+    let trains = |view: &FileView<'_>| !view.calls("fit").is_empty() || (starts(view) && leading.contains(view.path));
+    let mut loaded: BTreeSet<&str> = BTreeSet::new();
+    let mut new: Vec<&FileView<'_>> = views.iter().copied().filter(|view| trains(view)).collect();
+    while !new.is_empty() {
+        loaded.extend(new.iter().map(|view| view.path));
+        let words: BTreeSet<&str> = new.into_iter().flat_map(imported_words).collect();
+        let is_new = |view: &&FileView<'_>| {
+            !loaded.contains(view.path) && module_name(view.path).is_some_and(|name| words.contains(name))
+        };
+        new = views.iter().copied().filter(is_new).collect();
+    }
+    loaded
 }
 
 /// Whether it is clear where a file begins to run: it has a main block, or it has a loop or calls a function of its own

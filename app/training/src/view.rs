@@ -35,18 +35,31 @@ impl<'t> FileView<'t> {
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.
     pub fn differentiates(&self) -> Option<Id> {
         let tells = |word: &str| {
-            matches!(word, "enable_grad" | "create_graph" | "forces" | "hessian" | "jacobian" | "jacrev" | "vjp")
+            matches!(word, "enable_grad" | "forces" | "hessian" | "jacobian" | "jacrev" | "vjp")
                 || word.ends_with("_forces")
                 || word.ends_with("_force")
                 || word.contains("grad_state")
                 || word.contains("gradient_penalty")
                 || word.contains("gradwise")
         };
+        // `backward(create_graph=second_order)` has it for an optimizer that needs it.
+        let of_graph = self.identifiers("create_graph").iter().copied().filter(|id| {
+            let given = self.index.parent(*id).filter(|_| self.index.is_label(*id));
+            given.is_some_and(|given| self.index.value(given).is_some_and(|value| self.index.is_text(value, "True")))
+        });
         let by_word = self.words().filter(|(word, _)| tells(word)).flat_map(|(_, ids)| ids.iter().copied());
-        let by_autograd =
-            self.calls("grad").iter().copied().filter(|c| {
-                self.index.callee(*c).is_some_and(|callee| self.index.text_of(callee).contains("autograd"))
-            });
-        by_word.chain(by_autograd).min()
+        by_word.chain(of_graph).chain(self.gradients()).min()
+    }
+
+    /// The functions that compute gradients as a part of their result.
+    pub(crate) fn differentiating(&self) -> impl Iterator<Item = &'t str> + '_ {
+        self.gradients().filter_map(|call| Some(self.name_of(self.function_of(call)?)))
+    }
+
+    /// The calls of `autograd.grad`.
+    fn gradients(&self) -> impl Iterator<Item = Id> + '_ {
+        let of_autograd =
+            |call: &Id| self.index.callee(*call).is_some_and(|callee| self.index.text_of(callee).contains("autograd"));
+        self.calls("grad").iter().copied().filter(of_autograd)
     }
 }

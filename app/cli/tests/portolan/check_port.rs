@@ -1,4 +1,4 @@
-//! The script for the ported project, run with one on the rehearsal kit's machines: they compute with PyTorch, so the
+//! The script for the ported project, run with one on the twin run kit's machines: they compute with PyTorch, so the
 //! outputs agree with ours within the precision.
 
 use crate::{folder, portolan};

@@ -7,6 +7,7 @@ use super::plan::{Notes, Plan};
 use super::set_aside::set_aside;
 use super::state::State;
 use crate::condition::{Condition, Situation};
+use crate::configured;
 use crate::definitions::Sentence;
 use crate::ledger::text;
 use crate::messages;
@@ -23,7 +24,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use training::ledger::{Precision, changed};
 use training::modes::Region;
-use training::{FileView, ProjectFacts, updated_by_hand};
+use training::{FileView, ProjectFacts, files_of_programs, updated_by_hand};
 
 /// Diagnostics, certificate and the result.
 pub(super) fn finish(
@@ -42,11 +43,28 @@ pub(super) fn finish(
     let mut reported = all_reports(plan, states, views, facts);
     let mut own_mode = facts.modes.as_ref().filter(|_| plan.own_mode);
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
+    let configured: Vec<_> = states
+        .iter()
+        .map(|state| {
+            let (path, text) = (state.source.path.as_str(), state.text.as_str());
+            (path, text, configured::settings(path, text, plan.settings.definitions))
+        })
+        .collect();
     for (n, state) in states.iter().enumerate() {
         let edits = state.rope.edits();
         let mut remarks = notes.remove(&n).unwrap_or_default();
         remarks.extend(state.blocked.clone());
         let places = Places::new(&state.rope, &state.text, plan.settings.definitions);
+        let mut remains = |Found { range, severity, message }| {
+            let text = &state.text[range.clone()];
+            let remark = Remark::of_engine(range, severity, message);
+            let Span { line, column, .. } = places.diagnostic(remark.clone()).original;
+            left.push(format!("{}:{line}:{column} {text}", state.source.path));
+            remark
+        };
+        // Projects with compute modes have settings for each.
+        let settings = configured::found(&configured[n].2, &state.text).filter(|_| !plan.branch);
+        remarks.extend(settings.map(&mut remains));
         if let Some(view) = &views[n] {
             let manual = reported.remove(&n).unwrap_or_default();
             // Reported once, at the first branch.
@@ -64,12 +82,9 @@ pub(super) fn finish(
             let covered = Covered::by(manual.iter().map(|remark| &remark.range));
             let harmless = plan.settings.definitions.names(HARMLESS);
             let foreign = &plan.settings.target.foreign_modules;
-            for Found { range, severity, message } in residue(view, facts, plan.branch, harmless, foreign) {
-                let told = covered.has(&range);
-                let text = &view.index.text[range.clone()];
-                let remark = Remark::of_engine(range, severity, message);
-                let Span { line, column, .. } = places.diagnostic(remark.clone()).original;
-                left.push(format!("{}:{line}:{column} {text}", state.source.path));
+            for found in residue(view, facts, plan.branch, harmless, foreign) {
+                let told = covered.has(&found.range);
+                let remark = remains(found);
                 remarks.extend((!told).then_some(remark));
             }
             remarks.extend(manual);
@@ -87,7 +102,17 @@ pub(super) fn finish(
         remarks.retain(|remark| !plan.is_settled(n, state.rope.origin(remark.range.start)));
         let unused = views[n].as_ref().and_then(|view| set_aside(&mut remarks, view, &facts.unused, &places));
         remarks.extend(unused);
-        let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(|remark| places.diagnostic(remark)).collect();
+        let diagnostic = |remark: Remark| {
+            let read = views[n].as_ref().map_or("", |_| &state.text[remark.range.clone()]);
+            let set = configured::places(read, &configured);
+            let mut diagnostic = places.diagnostic(remark);
+            if !set.is_empty() {
+                let said = messages::configured_at(set.join(", "));
+                diagnostic.message += &format!(" {}", plan.settings.definitions.message(&said).0);
+            }
+            diagnostic
+        };
+        let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(diagnostic).collect();
         let types = views[n].as_ref().and_then(|view| precision(plan, state, view, n));
         diagnostics.extend(types.map(|(at, remark)| places.of_original(at, remark)));
         for lacking in plan.lacking.borrow().get(&n).into_iter().flatten() {
@@ -145,7 +170,8 @@ pub(super) fn finish(
     }
 }
 
-/// The messages of rules in every file. What is reported once is reported in a program that trains, if it is there.
+/// The messages of rules in every file. What is reported once is reported in the program that is most likely to train, if
+/// it is there.
 fn all_reports(
     plan: &Plan<'_>,
     states: &[State<'_>],
@@ -153,11 +179,14 @@ fn all_reports(
     facts: &ProjectFacts,
 ) -> BTreeMap<usize, Vec<Remark>> {
     let mut once = BTreeSet::new();
-    let mut files: Vec<(usize, &FileView<'_>)> =
+    let files: Vec<(usize, &FileView<'_>)> =
         views.iter().enumerate().filter_map(|(n, view)| Some((n, view.as_deref()?))).collect();
+    let order = files_of_programs(&files.iter().map(|(_, view)| *view).collect::<Vec<_>>());
     let trains = |view: &FileView<'_>| !view.steps.training.is_empty() || !view.calls("fit").is_empty();
-    files.sort_by_key(|(_, view)| (!trains(view), !facts.leads_to_training(view)));
-    let of_file = |(n, view): (usize, &FileView<'_>)| {
+    let place = |n: usize| order.iter().position(|file| *file == n).unwrap_or(usize::MAX);
+    let mut files: Vec<_> = files.into_iter().enumerate().collect();
+    files.sort_by_cached_key(|(n, (_, view))| (place(*n), !trains(view), !facts.leads_to_training(view)));
+    let mut of_file = |(n, view): (usize, &FileView<'_>)| {
         let state = &states[n];
         let mut remarks = reports(plan, view, facts, false, &mut once);
         if let (Some(given), true) = (state.both_views().0, state.is_changed()) {
@@ -169,7 +198,7 @@ fn all_reports(
         }
         (n, remarks)
     };
-    files.into_iter().map(of_file).collect()
+    files.into_iter().map(|(_, file)| of_file(file)).collect()
 }
 
 /// That the port of a file uses a different number type than the original, reported where the original sets its own.

@@ -107,13 +107,14 @@ impl Plan<'_> {
         let recipes = &self.recipes.recipes;
         let mut barred = self.barred.borrow_mut();
         let names = barred.entry(file).or_default();
-        if recipes.iter().filter(of_step).any(|recipe| recipe.id == by.recipe) {
+        let stops_step = recipes.iter().filter(of_step).any(|recipe| recipe.id == by.recipe);
+        if stops_step {
             names.extend(recipes.iter().filter(of_step).map(|recipe| recipe.id.clone()));
         } else {
             names.insert(by.id.clone());
         }
         let at = by.id.rsplit('@').next().and_then(|at| at.parse().ok()).unwrap_or(0);
-        let remark = Remark::warning(at..at, &by.recipe, why);
+        let remark = Remark { stops_step, ..Remark::warning(at..at, &by.recipe, why) };
         self.lacking.borrow_mut().entry(file).or_default().push(remark);
     }
 

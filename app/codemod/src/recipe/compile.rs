@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::{Body, CompiledRule, Recipe, RecipeSet, Target, embedded_guides};
 use crate::condition::{BUILT_ON_TORCH, Compiler, Condition, WITHOUT_TORCH};
+use crate::configured::{PACKAGES, VALUES};
 use crate::definitions::{Definitions, Wanted};
 use crate::error::RecipeError;
 use crate::handlers;
@@ -182,7 +183,9 @@ impl Own {
     fn unasked(&self, targets: &BTreeMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
         let mut errors = Vec::new();
         let messages = MESSAGES.iter().copied().chain(handlers::obstacle_messages(&[OF_STEPS, LEDGER_MESSAGES]));
-        for message in self.shared.want(messages, &[], &[HARMLESS, BUILT_ON_TORCH, WITHOUT_TORCH], wanted) {
+        for message in
+            self.shared.want(messages, &[], &[HARMLESS, PACKAGES, VALUES, BUILT_ON_TORCH, WITHOUT_TORCH], wanted)
+        {
             errors.push(RecipeError { path: "guides/engine.md".to_owned(), line: 1, message });
         }
         for name in targets.keys() {

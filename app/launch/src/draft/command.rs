@@ -105,7 +105,7 @@ impl Draft<'_> {
     fn expanded(&mut self, template: &str) -> Vec<Word> {
         match template {
             "{prefix}" => self.prefix(),
-            "{args}" => self.divided_args().0.into_iter().map(Word::text).collect(),
+            "{args}" => self.divided_args().0.iter().map(|arg| Word::argument(arg)).collect(),
             "{exports}" => self.exports("-x").iter().map(|word| Word::text(word.clone())).collect(),
             "{variables}" => self.exports("-e").iter().map(|word| Word::text(word.clone())).collect(),
             template => match template.strip_prefix("{site.").and_then(|rest| rest.strip_suffix('}')) {
@@ -119,7 +119,7 @@ impl Draft<'_> {
     /// with their reasons.
     fn program(&mut self, command: &mut Command) {
         command.argv.push(Word::path(&self.request.entry));
-        command.argv.extend(self.request.args.iter().map(|arg| Word::text(arg.clone())));
+        command.argv.extend(self.request.args.iter().map(|arg| Word::argument(arg)));
         for (arg, why) in &self.own_args {
             command.reasoned(vec![arg.clone()], why.clone(), String::new(), "");
         }
@@ -133,7 +133,7 @@ impl Draft<'_> {
         }
         let why = "arguments after this go to the program".to_string();
         command.reasoned(vec!["--".into()], why, String::new(), "");
-        command.argv.extend(behind.into_iter().map(Word::text));
+        command.argv.extend(behind.iter().map(|arg| Word::argument(arg)));
         for (arg, why) in &self.own_args {
             command.reasoned(vec![arg.clone()], why.clone(), String::new(), "");
         }

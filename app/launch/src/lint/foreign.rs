@@ -1,7 +1,8 @@
 //! Words of scripts for another vendor's devices, by the table for all targets.
 
 use super::Look;
-use super::shell::{Command, Token};
+use super::shell::{Command, Token, is_named};
+use super::wall_time::ALONE;
 
 /// Commands that only name a program.
 const NAMING: [&str; 10] = ["echo", "printf", "which", "command", "type", "hash", "pip", "pip3", "conda", "module"];
@@ -17,10 +18,11 @@ pub(super) fn check(look: &mut Look<'_>) {
         variables(look, command);
         modules(look, command);
         containers(look, command);
+        devices(look, command);
         for scheduler in ["srun", "sbatch", "salloc", "qsub"] {
             if let Some(start) = command.runs(scheduler) {
                 let words: Vec<&str> = command.words[start + 1..].iter().map(|word| &*word.text).collect();
-                requests(look, command.words[start].range.start, &words, true);
+                requests(look, command.words[start].range.start, &words, (true, scheduler == "qsub"));
             }
         }
         if is_naming(command) {
@@ -52,7 +54,7 @@ pub(super) fn check(look: &mut Look<'_>) {
         let rest = ["#SBATCH ", "#PBS "].iter().find_map(|mark| line.strip_prefix(mark));
         let words = rest.map(|rest| rest.split_whitespace().take_while(|word| !word.starts_with('#')).collect());
         let words: Vec<&str> = words.unwrap_or_default();
-        requests(look, at, &words, false);
+        requests(look, at, &words, (false, line.starts_with("#PBS")));
         at += line.len();
     }
 }
@@ -123,8 +125,20 @@ fn containers(look: &mut Look<'_>, command: &Command) {
     }
 }
 
+/// A program's option for its device: `--device cuda:0`, `trainer.accelerator=gpu`.
+fn devices(look: &mut Look<'_>, command: &Command) {
+    let foreign = &look.table.lint.foreign;
+    for (key, value, word) in command.options() {
+        let name = value.split(':').next().unwrap_or_default();
+        let is_device = foreign.device_options.iter().any(|option| is_named(key, option));
+        if is_device && foreign.devices.iter().any(|device| device == name) {
+            say(look, word.range.start, "foreign-device", name, &foreign.device);
+        }
+    }
+}
+
 /// A scheduler's options that request devices or machines. Those of a command end where its program begins.
-fn requests(look: &mut Look<'_>, at: usize, words: &[&str], is_command: bool) {
+fn requests(look: &mut Look<'_>, at: usize, words: &[&str], (is_command, is_pbs): (bool, bool)) {
     let lint = &look.table.lint;
     let mut takes_value = false;
     for (index, word) in words.iter().enumerate() {
@@ -144,10 +158,10 @@ fn requests(look: &mut Look<'_>, at: usize, words: &[&str], is_command: bool) {
                 _ => (*word, next),
             },
         };
-        takes_value = value == next;
+        takes_value = value == next && (is_pbs || !ALONE.contains(word));
         let is_place = ["--constraint", "-C", "--prefer", "--partition", "-p", "-q"].contains(&key);
         let is_own = lint.foreign.requests.iter().any(|own| own.starts_with('-') && key.starts_with(&**own));
-        let is_request = is_own || ["--gres", "-l"].contains(&key) || key.starts_with("--tres");
+        let is_request = is_own || key == "--gres" || (key == "-l" && is_pbs) || key.starts_with("--tres");
         if !is_place && !is_request {
             continue;
         }

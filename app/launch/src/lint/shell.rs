@@ -65,6 +65,15 @@ impl Command {
         self.value(flags)?.0.parse().ok()
     }
 
+    /// Options with values, as `--key value`, `--key=value` or `key=value`, each with the word that has the value.
+    pub(super) fn options(&self) -> impl Iterator<Item = (&str, &str, &Token)> {
+        let before = std::iter::once(None).chain(self.words.iter().map(Some));
+        before.zip(&self.words).filter_map(|(before, word)| match word.text.split_once('=') {
+            Some((key, value)) => Some((key, value, word)),
+            None => before.filter(|key| key.text.starts_with("--")).map(|key| (&*key.text, &*word.text, word)),
+        })
+    }
+
     /// The words after the Python program that is started.
     pub(super) fn arguments(&self) -> &[Token] {
         let program = self.words.iter().position(|word| word.text.ends_with(".py"));
@@ -74,6 +83,11 @@ impl Command {
     pub(super) fn has(&self, text: &str) -> bool {
         self.words.iter().any(|word| word.text == text)
     }
+}
+
+/// Whether the last word of an option is `name`, in any case: `--dist-backend`, `trainer.backend`, `BACKEND`.
+pub(super) fn is_named(option: &str, name: &str) -> bool {
+    option.rsplit(['.', '-', '_']).next().is_some_and(|last| last.eq_ignore_ascii_case(name))
 }
 
 /// The commands of a script, in order. Words such as `if` and `do` are part of the command after them.

@@ -164,6 +164,13 @@ fn a_job_for_the_other_vendor() {
     found("xpu", "apptainer exec --nv i.sif python t.py --nv\n", &["foreign-container"]);
     found("rdu", "python -m torch.distributed.launch t.py\n", &["foreign-launcher"]);
     found("xpu", "ml gcc craype-accel-nvidia80\n", &["foreign-module"]);
+    let device = |target: &str, script: &str| found(target, script, &["foreign-device"]);
+    device("hpu", "python t.py --device cuda\n");
+    device("xpu", "srun python t.py --train-device=cuda:1 --epochs 2\n");
+    device("ipu", "python -m t trainer.accelerator=gpu\n");
+    device("popdist", "poprun --num-replicas=2 python t.py --accelerator gpu\n");
+    assert!(said("hpu", "python t.py --device cuda\n").ends_with("; use hpu"));
+    found("rdu", "#PBS -l select=1:ngpus=4\n", &["foreign-request"]);
 }
 
 /// Names that are no mistake: hidden devices, a program that is only tested for, a program's own arguments.
@@ -181,6 +188,9 @@ fn names_of_the_other_vendor_that_are_harmless() {
         "poprun --num-replicas=2 python t.py --gpus 2 --launcher torchrun\n",
         "srun --ipus=2 python t.py --partition a100\n",
         "#SBATCH --job-name=gpu-a100\n#SBATCH --gres=ipu:4\n",
+        "srun -l gpu_prog --gpus 2\n",
+        "srun -l ./gpu_test -G 2\n",
+        "python t.py --device cpu --devices 4 --model gpu --name cuda\n",
     ] {
         found("popdist", fine, &[]);
     }

@@ -1,6 +1,6 @@
 //! Violations of the vendor's documentation, by the table in the target's guide.
 
-use super::shell::{Command, Token};
+use super::shell::{Command, is_named};
 use super::words::name;
 use super::{Look, whole};
 use tables::{WrongBackend, WrongVariable};
@@ -133,24 +133,14 @@ fn old_values(look: &mut Look<'_>) {
 
 /// Processes search for the communication library of the target's vendor; a search for another vendor's finds nothing.
 fn backend(look: &mut Look<'_>, command: &Command, wrong: &WrongBackend) {
-    let is_backend =
-        |key: &str| key.rsplit(['.', '-', '_']).next().is_some_and(|last| last.eq_ignore_ascii_case("backend"));
-    let mut before: Option<&Token> = None;
-    for word in &command.words {
-        let value = match word.text.split_once('=') {
-            Some((key, value)) => Some(value).filter(|_| is_backend(key)),
-            None => {
-                before.filter(|key| key.text.starts_with("--") && is_backend(&key.text)).map(|_| word.text.as_str())
-            }
-        };
-        if value.is_some_and(|value| value.eq_ignore_ascii_case(&wrong.name)) {
+    for (key, value, word) in command.options() {
+        if is_named(key, "backend") && value.eq_ignore_ascii_case(&wrong.name) {
             look.found(word.range.start, "backend", &*wrong.why);
             let last = word.range.end - usize::from(look.script[word.range.clone()].ends_with(['"', '\'']));
             if !wrong.right.is_empty() && look.script[..last].to_ascii_lowercase().ends_with(&wrong.name) {
                 look.mend(last - wrong.name.len()..last, &*wrong.right);
             }
         }
-        before = Some(word);
     }
 }
 

@@ -43,7 +43,7 @@ fn directive(look: &mut Look<'_>, line: &str, at: usize) {
 }
 
 /// Options of `srun` and `sbatch` without a value (<https://slurm.schedmd.com/srun.html>).
-const ALONE: [&str; 10] =
+pub(super) const ALONE: [&str; 10] =
     ["--exclusive", "--label", "--overlap", "--pty", "--unbuffered", "-l", "-u", "-s", "-O", "-v"];
 
 /// Options of the scheduler's own command: they end where the program that it starts begins.

@@ -202,8 +202,8 @@ pub fn changed(old: &Types, new: &Types) -> Words {
     match old.test.as_deref().filter(|_| new.test.is_none()) {
         Some(test) => words::precision_test_unused(new.words(), old.words(), test),
         None => {
-            let always = Types { test: new.test.clone().filter(|_| new.test != old.test), ..new.clone() };
-            words::precision_changed(always.words(), old.words())
+            let differing = |of: &Types| Types { test: of.test.clone().filter(|_| new.test != old.test), ..of.clone() };
+            words::precision_changed(differing(new).words(), differing(old).words())
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use super::bindings::bindings;
 use super::callers::given;
+use super::calls::is_parameter;
+use super::dataflow::reads;
 use super::fixed::is_constant;
+use super::logged_norm::logged_norm;
 use super::{TrainingStep, is_statement};
 use crate::project::FileInProject;
 use crate::words::CLIPPING_FUNCTIONS;
@@ -33,14 +36,18 @@ pub struct Clipping {
 }
 
 impl TrainingStep<'_, '_> {
-    /// The statement that clips the 2-norm of the gradients at every step, and the limit. The error is the call that
-    /// clips them differently, or a second time.
-    pub fn norm_clipped(&self) -> Result<Option<(Id, Id)>, Id> {
+    /// The statement that clips the 2-norm of the gradients to a limit at every step, and the clipping. The error is the
+    /// call that clips them differently, or a second time.
+    pub fn norm_clipped(&self) -> Result<Option<(Id, &Clipping)>, Id> {
         let mut found = None;
         for clipping in &self.clipping {
-            let statement = self.file.statement_of(clipping.call).filter(|_| is_statement(&self.file, clipping.call));
-            let limit = clipping.limit.filter(|_| clipping.norm == Norm::Two && clipping.test.is_none());
-            found = Some(statement.zip(limit).filter(|_| found.is_none()).ok_or(clipping.call)?);
+            let (file, call) = (self.file, clipping.call);
+            let is_plain = clipping.limit.is_some() && clipping.norm == Norm::Two && clipping.test.is_none();
+            let statement = file.statement_of(call).filter(|statement| {
+                let is_alone = is_statement(&file, call) || logged_norm(file, *statement) == Some(call);
+                is_plain && found.is_none() && is_alone
+            });
+            found = Some((statement.ok_or(clipping.call)?, clipping));
         }
         Ok(found)
     }
@@ -118,5 +125,27 @@ impl Clipping {
             words.into_iter().find(|w| !w.is_empty()).unwrap_or("")
         };
         self.limit.into_iter().chain(self.condition(&file)).all(|e| is_known(head(e)))
+    }
+
+    /// The limit as an expression for the place where an optimizer is created: its own, or the one that every caller of
+    /// the step passes for it.
+    pub fn limit_at<'t>(&self, file: FileInProject<'_, 't>, whole: Id, at: Id) -> Option<&'t str> {
+        let index = &file.view.index;
+        let name = index.text_of(self.limit?);
+        if self.is_known_at(file, whole, at) {
+            return Some(name);
+        }
+        let (passed, owner) = (given(&file, whole, name), file.function_of(at));
+        let text = index.text_of(*passed.first()?);
+        let is_bound = |word: Id| {
+            let word = index.text_of(word);
+            file.binds_at_top(word, index.item(at).start, owner.is_some())
+                || owner.is_some_and(|owner| is_parameter(&file, owner, word))
+                || bindings(&file, word).iter().any(|b| *b < at && file.function_of(*b) == owner)
+        };
+        let is_same = |value: &Id| index.is_text(*value, text) && file.function_of(*value) == owner;
+        let is_rebound = bindings(&file, name).iter().any(|b| index.is_within(*b, whole));
+        let is_passed = file.callers(whole).count() == passed.len() && passed.iter().all(is_same);
+        (is_passed && !is_rebound && reads(&file, passed[0]).into_iter().all(is_bound)).then_some(text)
     }
 }

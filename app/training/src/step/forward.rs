@@ -3,6 +3,7 @@
 use super::calls::qualified;
 use crate::project::FileInProject;
 use crate::roles::Role;
+use crate::words::MODULE_METHODS;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 
@@ -15,6 +16,17 @@ pub fn is_model_call(file: FileInProject<'_, '_>, call: Id) -> bool {
         let last = lower.rsplit('.').next().unwrap_or("");
         let is_loss = last.contains("loss") || last.contains("criteri");
         !is_loss && file.role(g) == Some(Role::Model) && !of_package(file, call)
+    })
+}
+
+/// The call in a node that runs a model by another method than `forward`: `model.score(x)`.
+pub(crate) fn method_call<'t>(file: FileInProject<'_, 't>, within: Id) -> Option<(Id, &'t str)> {
+    let index = &file.view.index;
+    index.of_kind_in(kinds().call, within).iter().copied().find_map(|call| {
+        let name = called_name(index, call).filter(|name| !MODULE_METHODS.contains(name))?;
+        let model = index.receiver(call).filter(|model| dotted(index, *model).is_some())?;
+        let is_run = file.role(model) == Some(Role::Model) && !index.arguments(call).is_empty();
+        (is_run && !of_package(file, call)).then_some((call, name))
     })
 }
 

@@ -1,5 +1,6 @@
 //! Optimizers that a file creates.
 
+use super::bindings::value_once;
 use super::calls::qualified;
 use super::obstacle::{self as why, Obstacle};
 use crate::project::FileInProject;
@@ -44,6 +45,25 @@ pub fn optimizers_of<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<Optimize
     let (made, unused): (Vec<_>, Vec<_>) =
         optimizers_made(&file).into_iter().partition(|made| file.is_reached_with(whole, made.call));
     if made.is_empty() { unused.into_iter().filter(|made| file.is_reached(made.call)).collect() } else { made }
+}
+
+/// The call `model.parameters()` that an optimizer receives, alone or as its only parameter group.
+pub fn all_weights(file: &PythonFile<'_>, given: Id) -> Option<Id> {
+    let (k, index) = (kinds(), &file.index);
+    let only = |id: Id, kind| {
+        let mut parts = index.parts(id).filter(|_| index.kind(id) == kind);
+        parts.next().filter(|_| parts.next().is_none())
+    };
+    let given = value_once(file, given);
+    let entry = only(given, k.list).and_then(|group| only(group, k.dictionary));
+    let weights = entry.and_then(|entry| {
+        let mut parts = index.parts(entry);
+        parts.next().filter(|key| index.text_of(*key).trim_matches(['"', '\'']) == "params")?;
+        parts.next()
+    });
+    let all = weights.map_or(given, |weights| value_once(file, weights));
+    let call = index.call(all).filter(|c| c.name() == Some("parameters") && c.arguments().is_empty())?;
+    call.receiver().filter(|model| dotted(index, *model).is_some()).map(|_| all)
 }
 
 /// Obstacles for a plain script's only optimizer: it must be created once, and in one way.

@@ -1,4 +1,4 @@
-//! The result of a twin run as written by the rehearsal kit: original and port, step by step. Anything that can't be
+//! The result of a twin run as written by the twin run kit: original and port, step by step. Anything that can't be
 //! parsed as a result is rejected with a sentence.
 
 use serde::{Deserialize, Serialize};

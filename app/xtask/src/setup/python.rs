@@ -34,7 +34,7 @@ pub(crate) const NEWEST: Framework = Framework {
     size: "0.7 GB to download, 1.3 GB installed; 1 to 3 minutes",
 };
 
-/// The oldest supported by the rehearsal kit: `cargo xtask setup --oldest-pytorch`, then `PORTOLAN_PYTHON`.
+/// The oldest supported by the twin run kit: `cargo xtask setup --oldest-pytorch`, then `PORTOLAN_PYTHON`.
 pub(crate) const OLDEST: Framework = Framework {
     shown: "PyTorch (oldest)",
     name: "oldest",

@@ -14,7 +14,7 @@ use python::tree::{Id, ROOT};
 use training::Obstacle;
 use training::program_start::command_line;
 use training::roles::Role;
-use training::step::{choice, first_code, host_uses};
+use training::step::{choice, first_code, host_uses, logged_norm};
 use training::turn::data_above;
 
 /// The changes of the file: a single fix for a plain script, one for each place in a project with compute modes, since the
@@ -71,7 +71,8 @@ impl StepParts for Plan<'_, '_> {
                 scaled.filter(is_scaler).into_iter().collect()
             }
             Part::Clear => turn.clears().into_iter().collect(),
-            Part::Clip => self.clipping.clone(),
+            Part::Clip => self.clipping.iter().copied().filter(|s| logged_norm(file, *s).is_none()).collect(),
+            Part::Norm => self.clipping.iter().filter_map(|s| logged_norm(file, *s)).collect(),
             Part::Scaler if self.other_modes() => Vec::new(),
             Part::Scaler => turn.scaler_statements().into_iter().collect(),
             Part::Save => turn.weight_uses(self.optimizers.first().map(|o| o.call)).into_iter().collect(),

@@ -4,11 +4,10 @@ use super::super::Input;
 use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
 use crate::definitions::Values;
 use python::edit::{Splice, spliced};
-use python::names::dotted;
 use python::numbers::is_zero;
 use python::syntax::Argument;
-use python::tree::Id;
-use training::step::{OptimizerMade, value_once};
+use python::tree::{Id, kinds};
+use training::step::{OptimizerMade, all_weights, value_once};
 use training::{FileInProject, Obstacle};
 
 /// The statement that creates the optimizer.
@@ -44,9 +43,8 @@ pub(super) fn read<'t>(
     }
     let given: Vec<Id> = index.arguments(made.call).ids().collect();
     let weights = index.arguments(made.call).get(0, "params");
-    let whole = weights.and_then(|a| index.call(value_once(&file, a)));
-    let whole = whole.filter(|c| c.name() == Some("parameters") && c.arguments().is_empty());
-    let model = whole.and_then(|c| c.receiver()).filter(|m| dotted(index, *m).is_some());
+    let trained = weights.and_then(|weights| all_weights(&file, weights));
+    let model = trained.and_then(|all| index.receiver(all));
     if model.is_none() {
         obstacles.push(says::parameter_groups().at(made.call));
     }
@@ -56,7 +54,11 @@ pub(super) fn read<'t>(
     let known: Vec<(&str, bool)> = known.collect();
     let unnamed = given.first().zip(weights).filter(|(all, value)| index.is_within(*value, **all));
     let unnamed = unnamed.map(|(all, value)| index.item(*all).start..index.item(value).start);
-    let mut edits: Vec<Splice> = unnamed.into_iter().map(|range| Splice { range, text: String::new() }).collect();
+    // A list with one group.
+    let group = weights.filter(|w| index.kind(value_once(&file, *w)) == kinds().list).zip(trained);
+    let group = group.map(|(weights, all)| Splice { range: index.range(weights), text: index.text_of(all).to_owned() });
+    let unnamed = unnamed.map(|range| Splice { range, text: String::new() });
+    let mut edits: Vec<Splice> = unnamed.into_iter().chain(group).collect();
     let mut named: Vec<&str> = Vec::new();
     for (place, argument) in index.arguments(made.call).iter().enumerate().skip(1) {
         let (name, value) = match argument {

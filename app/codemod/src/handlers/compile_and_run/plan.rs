@@ -59,14 +59,11 @@ impl<'a, 't> Plan<'a, 't> {
             obstacles.push(says::other_clipping().at(call));
             None
         });
-        let limit = clipped.map(|(_, limit)| file.index.text_of(limit));
         let clipping = clipped.map(|(statement, _)| statement).into_iter().collect();
         let made = optimizers_of(file, whole);
-        let known_at = |at: Id| {
-            let clippings = turn.iter().flat_map(|t| &t.step.clipping);
-            clippings.into_iter().all(|c| c.is_known_at(file, whole, at))
-        };
-        obstacles.extend(made.iter().find(|m| !known_at(m.call)).map(|m| says::limit_unknown().at(m.call)));
+        let limit = |at: Id| clipped.map(|(_, clipping)| clipping.limit_at(file, whole, at));
+        let unlimited = made.iter().find(|m| limit(m.call) == Some(None));
+        obstacles.extend(unlimited.map(|m| says::limit_unknown().at(m.call)));
         let (mut optimizers, mut missing) = (Vec::new(), Vec::new());
         if !other_modes {
             obstacles.extend(unlike_others(file, &made, whole));
@@ -75,7 +72,7 @@ impl<'a, 't> Plan<'a, 't> {
             let lacks = other_modes && !input.lists(OPTIMIZERS, &made.qualified) && is_chosen(&file, made.call);
             match file.statement_of(made.call).filter(|_| lacks) {
                 Some(statement) => missing.push((statement, made.class().to_owned())),
-                None => match optimizer::read(input, file, made, limit) {
+                None => match optimizer::read(input, file, made, limit(made.call).flatten()) {
                     Ok(optimizer) => optimizers.push(optimizer),
                     Err(found) => obstacles.extend(found),
                 },

@@ -7,8 +7,8 @@ use python::edit::Change;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 use training::step::{
-    Clipping, Found, Norm, arguments, evaluates, in_model, is_model_call, optimizers_made, saves, schedules,
-    update_statements,
+    Clipping, Found, Norm, arguments, evaluates, in_model, is_model_call, logged_norm, optimizers_made, saves,
+    schedules, update_statements,
 };
 
 /// If an optimizer is created for the target, the package has to be imported there.
@@ -79,10 +79,19 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
     Ok(None)
 }
 
-/// `zero_grad`, `backward`, `step` and a scaler's calls: the compiled step does all that.
+/// `zero_grad`, `backward`, `step` and a scaler's calls: the compiled step does all that. A norm that is logged gets no value.
 pub(super) fn remove_updates(plan: &mut Plan<'_, '_>, is_alive: &dyn Fn(Id) -> bool) {
-    for at in update_statements(plan.step.file, plan.step.whole, plan.step.end, is_alive) {
-        plan.replace(at, "");
+    let file = plan.step.file;
+    let index = &file.view.index;
+    for at in update_statements(file, plan.step.whole, plan.step.end, is_alive) {
+        let full = file.names.spelling(index, at, "torch.full");
+        match logged_norm(file, at).zip(full) {
+            Some((node, full)) => {
+                let text = plan.block("unknown_norm", &Values::default().text("full", full));
+                plan.edit(at, Change::Expression { node, range: index.range(node), text });
+            }
+            None => plan.replace(at, ""),
+        }
     }
 }
 

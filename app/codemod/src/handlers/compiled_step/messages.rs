@@ -68,6 +68,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     BlockShape::new("step_accumulation", &["count", "sums"]),
     BlockShape::new("step_limit", &["tested", "test", "optimizer", "limit"]),
     BlockShape::new("limit_argument", &["tested", "test", "limit"]),
+    BlockShape::new("unknown_norm", &["full"]),
     BlockShape::new("step_rate", &["optimizer"]),
     BlockShape::new("weights_changed", &[]),
     BlockShape::new("other_rate", &["optimizer"]),

@@ -95,8 +95,6 @@ pub struct HunkRecipe {
     pub citations: Vec<(String, String)>,
     /// Whether one of its edits here is unsafe.
     pub is_unsafe: bool,
-    /// Whether an earlier hunk already showed the reason.
-    pub again: bool,
 }
 
 impl HunkRecipe {
@@ -232,8 +230,7 @@ fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
         // A badge does not wrap, and has space around its word.
         let badge = if recipe.is_unsafe { "_opt-in:_may_alter_results" } else { "_automatic" };
         let titles = prose_lines(&format!("{} {badge}", recipe.title), prose * 0.95);
-        let reason = if recipe.again { 0 } else { lines(&recipe.reason) };
-        titles * 26 + (reason + lines(&recipe.grounds())) * 18
+        titles * 26 + (lines(&recipe.reason) + lines(&recipe.grounds())) * 18
     };
     let recipes: u32 = hunk.recipes.iter().map(one).sum();
     let together = if hunk.recipes.len() > 1 { prose_lines(TOGETHER, prose) * 18 } else { 0 };
@@ -249,7 +246,6 @@ fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
         near = at;
         Some(&edits[at])
     };
-    let mut told: Vec<String> = Vec::new();
     let info = |hunk: &codemod::Hunk| {
         let mut info = HunkInfo { edits: hunk.edits.clone(), recipes: Vec::new() };
         for edit in hunk.edits.iter().filter_map(|id| find(id)) {
@@ -259,7 +255,6 @@ fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
                 continue;
             }
             let recipe = state.recipe(&edit.recipe);
-            let again = told.contains(&edit.recipe);
             info.recipes.push(HunkRecipe {
                 id: edit.recipe.clone(),
                 title: state.title(&edit.recipe),
@@ -267,9 +262,7 @@ fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
                 sdks: recipe.map(|r| r.sdks.join(", ")).unwrap_or_default(),
                 citations: recipe.map(citations).unwrap_or_default(),
                 is_unsafe,
-                again,
             });
-            told.push(edit.recipe.clone());
         }
         info
     };

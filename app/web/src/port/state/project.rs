@@ -105,7 +105,8 @@ fn megabytes(size: usize) -> String {
 pub enum Kind {
     /// A file that is ported: Python, requirements.
     Source,
-    /// A file that is read with the project, because a launch depends on it: YAML.
+    /// A file that is read with the project, because a launch depends on it, or because it names a device: YAML, TOML,
+    /// and JSON whose path says that it is a configuration.
     Configuration,
     /// An archive whose files are opened.
     Zip,
@@ -122,7 +123,9 @@ pub fn kind(path: &str) -> Kind {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     if name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt")) {
         Kind::Source
-    } else if name.ends_with(".yaml") || name.ends_with(".yml") {
+    } else if [".yaml", ".yml", ".toml"].iter().any(|ending| name.ends_with(ending))
+        || (name.ends_with(".json") && path.contains("conf"))
+    {
         Kind::Configuration
     } else if name.ends_with(".zip") {
         Kind::Zip
@@ -149,13 +152,18 @@ pub fn belongs(path: &str) -> bool {
 
 /// Files of a folder or an archive that do not belong to the project. Internal files of tools, in `.git` and the like,
 /// are not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// The number of all these files.
     pub files: usize,
     /// The number of notebooks among them.
     pub notebooks: usize,
+    /// The paths of the first.
+    pub first: Vec<String>,
 }
+
+/// How many skipped files are named.
+const NAMED: usize = 3;
 
 impl LeftOut {
     /// Counts a file.
@@ -163,11 +171,22 @@ impl LeftOut {
         if !path.split('/').any(skipped_folder) {
             self.files += 1;
             self.notebooks += usize::from(kind(path) == Kind::Notebook);
+            if self.first.len() < NAMED && !path.is_empty() {
+                self.first.push(path.to_owned());
+            }
         }
     }
 
+    /// Adds those of an archive.
+    pub fn extend(&mut self, other: Self) {
+        self.files += other.files;
+        self.notebooks += other.notebooks;
+        let free = NAMED.saturating_sub(self.first.len());
+        self.first.extend(other.first.into_iter().take(free));
+    }
+
     /// A sentence about the skipped files; empty if there are none.
-    pub fn skipped(self) -> String {
+    pub fn skipped(&self) -> String {
         if self.files == 0 {
             return String::new();
         }
@@ -179,11 +198,13 @@ impl LeftOut {
                 if n == 1 { "it" } else { "those" }
             ),
         };
-        format!(" Skipped {}{notebooks}.", count(self.files, "non-Python file"))
+        let rest = if self.files > self.first.len() { ", …" } else { "" };
+        let named = if self.first.is_empty() { String::new() } else { format!(" ({}{rest})", self.first.join(", ")) };
+        format!(" Skipped {}{named}{notebooks}.", count(self.files, "non-Python file"))
     }
 
     /// Why nothing of this can be opened.
-    pub fn refusal(self) -> Refusal {
+    pub fn refusal(&self) -> Refusal {
         if self.notebooks > 0 { Refusal::OnlyNotebooks(self.notebooks) } else { Refusal::NoPython }
     }
 }
@@ -378,11 +399,15 @@ mod tests {
     #[test]
     fn what_was_skipped_is_counted() {
         assert_eq!(LeftOut::default().skipped(), "");
-        let two = LeftOut { files: 17, notebooks: 2 }.skipped();
-        assert_eq!(
-            two,
-            " Skipped 17 non-Python files, including 2 notebooks. Convert those with `jupyter nbconvert --to script`."
-        );
+        let mut some = LeftOut::default();
+        ["README.md", "a.ipynb", "b.png"].iter().for_each(|path| some.add(path));
+        let said = " Skipped 3 non-Python files (README.md, a.ipynb, b.png), including 1 notebook. Convert it with \
+                    `jupyter nbconvert --to script`.";
+        assert_eq!(some.skipped(), said);
+        let mut more = LeftOut::default();
+        more.extend(some);
+        more.add("c.png");
+        assert!(more.skipped().starts_with(" Skipped 4 non-Python files (README.md, a.ipynb, b.png, …), including"));
     }
 
     #[test]
@@ -390,7 +415,7 @@ mod tests {
         let check = |path: &str, files: usize, notebooks: usize| {
             let mut left_out = LeftOut::default();
             left_out.add(path);
-            assert_eq!(left_out, LeftOut { files, notebooks }, "{path}");
+            assert_eq!((left_out.files, left_out.notebooks), (files, notebooks), "{path}");
         };
         for path in [
             "top/.git/HEAD",

@@ -62,7 +62,7 @@ pub(super) fn Take() -> impl IntoView {
                 <button id="download-report" prop:disabled=move || !ported.get() on:click=move |_| report(session)>
                     "Report (.json)"
                 </button>
-                <button id="download-kit" on:click=move |_| kit(session)>"Rehearsal kit (.zip)"</button>
+                <button id="download-kit" on:click=move |_| kit(session)>"Twin run kit (.zip)"</button>
             </Menu>
         </div>
         <p class="patch-note" id="patch-note" hidden=move || !patched.get().1>{EDITS_INCLUDED}</p>

@@ -77,7 +77,7 @@ mod tests {
     fn what_was_packed_is_found() {
         let bytes = write([("src/a.py", "x = 1\r\n"), ("README.md", "no"), ("ä.py", "")]).unwrap();
         let (files, left_out) = list(&bytes).unwrap();
-        assert_eq!(left_out, LeftOut { files: 1, notebooks: 0 });
+        assert_eq!(left_out, LeftOut { files: 1, notebooks: 0, first: vec!["README.md".into()] });
         assert_eq!(files[0].crc, rawzip::crc32(&files[0].data));
         assert_eq!(files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["src/a.py", "ä.py"]);
         assert_eq!(files[0].data, b"x = 1\r\n");

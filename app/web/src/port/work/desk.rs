@@ -194,22 +194,20 @@ fn from(sources: &[SourceFile], bases: Vec<String>) -> Vec<SourceFile> {
 
 /// The report as the command writes it.
 fn report(port: &Port, recipes: &RecipeSet) -> String {
-    report_json(&without_configuration(&port.result), recipes, &port.ledgers, port.twin.as_ref())
+    report_json(&with_reported_configuration(&port.result), recipes, &port.ledgers, port.twin.as_ref())
 }
 
 fn twin_commands(ported: &Ported, launch: &Fields, options: &Options) -> Option<TwinCommands> {
     let twin = Twin::read(&ported.target, launch)?;
-    let one_file = without_configuration(ported).files.len() == 1;
+    let one_file = ported.files.iter().filter(|file| project::kind(&file.path) != Kind::Configuration).count() == 1;
     let portolan = options.words().map(|words| twin.command(&words, one_file));
     Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }
 
-/// The port as the command makes it, which does not read configuration.
-fn without_configuration(ported: &Ported) -> Ported {
+/// The port as the command reports it.
+fn with_reported_configuration(ported: &Ported) -> Ported {
     let mut ported = ported.clone();
-    let is_read = |path: &str| project::kind(path) != Kind::Configuration;
-    ported.files.retain(|file| is_read(&file.path));
-    ported.certificate.files.retain(|path, _| is_read(path));
+    ported.keep_reported(&|path| project::kind(path) == Kind::Configuration);
     ported
 }
 

@@ -59,12 +59,12 @@ pub(in crate::port) fn zip(session: Session) {
     });
 }
 
-/// Downloads the rehearsal kit: read here, because the site in one file contains it, and an address of its own would not.
+/// Downloads the twin run kit: read here, because the site in one file contains it, and an address of its own would not.
 pub(in crate::port) fn kit(session: Session) {
     spawn_local(async move {
         match browser::fetch_bytes(KIT).await {
             Ok(bytes) => give(session, KIT, "application/zip", &bytes.to_vec()),
-            Err(why) => session.say(true, format!("The rehearsal kit can’t be loaded: {}", browser::reason(&why))),
+            Err(why) => session.say(true, format!("The twin run kit can’t be loaded: {}", browser::reason(&why))),
         }
     });
 }

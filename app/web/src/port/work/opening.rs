@@ -176,8 +176,7 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
     }
     match archive::list(&bytes) {
         Ok((packed, left_out)) => {
-            found.left_out.files += left_out.files;
-            found.left_out.notebooks += left_out.notebooks;
+            found.left_out.extend(left_out);
             for file in packed {
                 let text = unpack(&file).await;
                 found.take(file.path, text);
@@ -198,9 +197,11 @@ fn finish(session: Session, mut found: Found) {
     }
     project::strip_root(&mut found.files);
     let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));
-    let trouble = trouble.map(|first| match found.bad.len() {
-        1 => first,
-        more => format!("{first} And {} more.", more - 1),
+    let others: Vec<&str> = found.bad.iter().skip(1).map(|(path, _)| path.as_str()).collect();
+    let trouble = trouble.map(|first| match others.len() {
+        0 => first,
+        1..8 => format!("{first} Also not opened: {}.", others.join(", ")),
+        more => format!("{first} Also not opened: {}, and {} more.", others[..6].join(", "), more - 6),
     });
     if let Err(why) = project::check_project(&found.files) {
         let why = if why == Refusal::NoPython { found.left_out.refusal() } else { why };

@@ -26,7 +26,7 @@ pub(in crate::port) fn twin_archive(session: Session) {
         spawn_local(async move {
             let packed = match browser::fetch_bytes(KIT).await {
                 Ok(bytes) => kit(&bytes.to_vec()),
-                Err(why) => Err(format!("the rehearsal kit can't be loaded: {}", browser::reason(&why))),
+                Err(why) => Err(format!("the twin run kit can't be loaded: {}", browser::reason(&why))),
             };
             let written = packed.and_then(|kit| {
                 let files = files(kit, port, &command, &format!("portolan-{target}.json"));

@@ -20,9 +20,9 @@ impl TwinFiles {
     }
 }
 
-/// The texts of the rehearsal kit's archive, by path. It is not compressed, so nothing is inflated.
+/// The texts of the twin run kit's archive, by path. It is not compressed, so nothing is inflated.
 pub fn kit(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
-    let fault = |error: rawzip::Error| format!("the rehearsal kit can't be read: {error}");
+    let fault = |error: rawzip::Error| format!("the twin run kit can't be read: {error}");
     let archive = ZipArchive::from_slice(bytes).map_err(fault)?;
     let mut files = Vec::new();
     let mut entries = archive.entries();
@@ -32,13 +32,11 @@ pub fn kit(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
             continue;
         }
         if entry.compression_method() != CompressionMethod::STORE {
-            return Err(format!("the rehearsal kit can't be read: {path} is packed"));
+            return Err(format!("the twin run kit can't be read: {path} is packed"));
         }
         let data = archive.get_entry(entry.wayfinder()).map_err(fault)?.data().to_vec();
-        files.push((
-            path,
-            String::from_utf8(data).map_err(|error| format!("the rehearsal kit can't be read: {error}"))?,
-        ));
+        files
+            .push((path, String::from_utf8(data).map_err(|error| format!("the twin run kit can't be read: {error}"))?));
     }
     Ok(files)
 }
@@ -96,6 +94,6 @@ mod tests {
 
     #[test]
     fn what_is_no_kit_is_said() {
-        assert!(kit(b"<!doctype html>").expect_err("it is none").starts_with("the rehearsal kit can't be read"));
+        assert!(kit(b"<!doctype html>").expect_err("it is none").starts_with("the twin run kit can't be read"));
     }
 }

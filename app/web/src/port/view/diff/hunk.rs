@@ -27,7 +27,7 @@ pub(super) fn head(hunk: HunkInfo, stale: bool) -> AnyView {
 /// One of the recipes that contributed to a hunk.
 #[component]
 fn Recipe(recipe: HunkRecipe) -> impl IntoView {
-    let HunkRecipe { id, title, reason, sdks, citations, is_unsafe, again } = recipe;
+    let HunkRecipe { id, title, reason, sdks, citations, is_unsafe } = recipe;
     let (class, word) =
         if is_unsafe { ("badge unsafe", "opt-in: may alter results") } else { ("badge safe", "automatic") };
     let title = match reason.is_empty() {
@@ -42,7 +42,7 @@ fn Recipe(recipe: HunkRecipe) -> impl IntoView {
         };
         view! { <p class="grounds">{format!("For SDK {sdks}. Source: ")} {sources}</p> }
     });
-    let reason = (!again && !reason.is_empty()).then(|| view! { <p class="reason"><Prose text=reason/></p> });
+    let reason = (!reason.is_empty()).then(|| view! { <p class="reason"><Prose text=reason/></p> });
     view! {
         <div>
             <p class="title">

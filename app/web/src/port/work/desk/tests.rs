@@ -190,6 +190,8 @@ fn configuration_is_read_for_the_launch_and_left_out_of_the_report() {
     let (plain, same) = launch_and_report(&[("run.py", program)]);
     assert!(!plain.contains("batch="), "{plain}");
     assert_eq!(report, same);
+    let (_, named) = launch_and_report(&[("conf/base.yaml", "device: cuda\n"), ("run.py", program)]);
+    assert!(named.contains("\"path\": \"conf/base.yaml\""), "{named}");
 }
 
 #[test]
