@@ -25,8 +25,8 @@ use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use surroundings::{
-    assigns, contains, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested, trains,
-    unused,
+    assigns, contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested,
+    trains, unused,
 };
 use tensor_device::goes_to_a_tensor;
 use training::module_methods::in_module_method;
@@ -48,6 +48,8 @@ enum Test {
     Typed(String, Type),
     OneOf(String, Vec<String>),
     Unused(String),
+    Saved(String),
+    Differs(String),
     InsideDef(String),
     InsideTraining,
     InsideModule,
@@ -69,6 +71,7 @@ enum Test {
     InsideDecorator,
     UnderScope,
     OnlyEvaluation,
+    AlsoEvaluation,
     /// The rule is applied to the original program.
     AsGiven,
     /// Only the first place of a project counts.
@@ -205,6 +208,12 @@ impl Compiler<'_> {
             if tail.trim() == "is unused" {
                 return Ok(Condition { negated, test: Test::Unused(name) });
             }
+            if tail.trim() == "is saved in the project" {
+                return Ok(Condition { negated, test: Test::Saved(name) });
+            }
+            if tail.trim() == "differs within the class" {
+                return Ok(Condition { negated, test: Test::Differs(name) });
+            }
             return unknown();
         }
         let test = match rest {
@@ -223,6 +232,7 @@ impl Compiler<'_> {
             "inside a decorator" => Test::InsideDecorator,
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
+            "evaluation reads it too" => Test::AlsoEvaluation,
             "as the program was given" => Test::AsGiven,
             "first in the project" => Test::FirstOfProject,
             "file trains" => Test::FileTrains,
@@ -327,7 +337,12 @@ impl Condition {
     /// The metavariables in it.
     pub(crate) fn variables(&self) -> Vec<&str> {
         match &self.test {
-            Test::Typed(name, _) | Test::OneOf(name, _) | Test::Unused(name) | Test::ProjectGives(name, _) => {
+            Test::Typed(name, _)
+            | Test::OneOf(name, _)
+            | Test::Unused(name)
+            | Test::Saved(name)
+            | Test::Differs(name)
+            | Test::ProjectGives(name, _) => {
                 vec![name]
             }
             Test::All(inner) | Test::Any(inner) => inner.iter().flat_map(Self::variables).collect(),
@@ -396,6 +411,8 @@ impl Condition {
                     .any(|v| v == text || same(v) || (v.contains('.') && view.names.stands_for(&view.index, id, v)))
             }),
             Test::Unused(name) => captured(view, &found.env, name).is_some_and(|id| unused(s, id)),
+            Test::Saved(name) => captured(view, &found.env, name).is_some_and(|id| s.project.given.saves(view, id)),
+            Test::Differs(name) => captured(view, &found.env, name).is_some_and(|id| differs(view, found.node, id)),
             Test::InsideDef(name) => view
                 .index
                 .ancestors(found.node)
@@ -417,6 +434,7 @@ impl Condition {
             }),
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
             Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
+            Test::AlsoEvaluation => s.project.shared_loaders.makes(view, found.node),
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::IsTested => is_tested(view, found.node),
             Test::IsAssigned => view.index.is_stored(found.node),

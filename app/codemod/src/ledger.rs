@@ -140,6 +140,19 @@ mod tests {
         check("import torch\nloader = torch.utils.data.DataLoader(data, 8)\nbroken(\n", "hpu", None);
     }
 
+    /// The replicas of an instance divide the batch that a loader of PyTorch gives them.
+    #[test]
+    fn a_loader_in_another_file() {
+        let (step, loader) =
+            (STEP.replace("loader = ", "# loader = "), "DataLoader(data, batch_size=32, shuffle=True)");
+        let main = format!("from torch.utils.data import DataLoader\nimport a\n\na.loader = {loader}\na.train()\n");
+        let files = [("a.py", step), ("main.py", main)];
+        let files = files.map(|(path, text)| SourceFile { path: path.to_owned(), text });
+        let ledger = one(ported(&files, "popdist").1);
+        let total = ledger.entries.iter().find(|entry| entry.quantity == Quantity::SamplesPerStep);
+        assert_eq!(total.map(|entry| entry.after.text.as_str()), Some("32 × instances of poprun"), "{ledger:#?}");
+    }
+
     /// Before and after of a quantity, and the flags that contain `word`.
     fn check_entry(
         text: &str,

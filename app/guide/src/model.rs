@@ -172,7 +172,7 @@ pub struct OwnLoader {
     pub batch_size: usize,
 }
 
-/// `processes = { module = "pkg", text = "replicas of the launcher" }`.
+/// `processes = { module = "pkg", text = "replicas of the launcher", split = "processes of the launcher" }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Processes {
@@ -180,6 +180,9 @@ pub struct Processes {
     pub module: String,
     /// What the ledger shows as the number of replicas.
     pub text: String,
+    /// The same for a batch of a loader other than the target's own, which the replicas of a process divide.
+    #[serde(default)]
+    pub split: Option<String>,
 }
 
 /// `autocast = { device = "hpu", dtype = "bfloat16" }`.

@@ -1,12 +1,15 @@
-//! Which short strings the files of a project assign to which names: `backend="gloo"`, and the default of `--backend`.
+//! Which short strings the files of a project assign to which names: `backend="gloo"`, and the default of `--backend`;
+//! and under which names they save files.
 
+use crate::step::bindings;
 use crate::view::FileView;
 use python::names::called_name;
 use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
 use std::collections::BTreeSet;
 
-/// Names, without the object that they are attributes of, and strings: `backend=gloo`.
+/// Names, without the object that they are attributes of, and strings: `backend=gloo`. A file name that is passed to a
+/// function that saves has no name: `=best.pt`.
 #[derive(Debug, Default)]
 pub struct Given(BTreeSet<String>);
 
@@ -21,6 +24,11 @@ impl Given {
                     given.insert(format!("{name}={text}"));
                 }
             }
+            let saves = |call: &Id| called_name(&view.index, *call).is_some_and(|name| name.starts_with("save"));
+            for &call in view.index.of_kind(kinds().call).iter().filter(|call| saves(call)) {
+                let names = view.index.arguments(call).ids().flat_map(|id| file_names(view, id));
+                given.extend(names.map(|name| format!("={name}")));
+            }
         }
         Self(given)
     }
@@ -30,6 +38,21 @@ impl Given {
     pub fn gives(&self, view: &FileView<'_>, expression: Id, text: &str) -> bool {
         last_name(view, expression).is_some_and(|name| self.0.contains(&format!("{name}={text}")))
     }
+
+    /// Whether some file saves a file under a name in an expression.
+    pub fn saves(&self, view: &FileView<'_>, expression: Id) -> bool {
+        file_names(view, expression).iter().any(|name| self.0.contains(&format!("={name}")))
+    }
+}
+
+/// Names of files, with an extension, in an expression or in what is assigned to its name.
+fn file_names<'t>(view: &FileView<'t>, expression: Id) -> Vec<&'t str> {
+    let index = &view.index;
+    let name = index.text_of(expression);
+    let assigned = bindings(view, name).into_iter().filter_map(|b| index.assignment(b)?.value_of(name));
+    let strings = std::iter::once(expression).chain(assigned).flat_map(|id| index.of_kind_in(kinds().string, id));
+    let names = strings.filter_map(|s| plain_string(index, *s)?.rsplit('/').next());
+    names.filter(|name| name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty())).collect()
 }
 
 fn last_name<'t>(view: &FileView<'t>, expression: Id) -> Option<&'t str> {

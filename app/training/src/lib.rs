@@ -29,6 +29,7 @@ pub mod readers;
 pub mod requirements;
 pub mod roles;
 pub mod run_facts;
+pub mod shared_loaders;
 pub mod step;
 pub mod steps;
 pub mod target;

@@ -10,6 +10,7 @@ use crate::modes::{Modes, Region};
 use crate::program_start::main_block;
 use crate::reach::Reach;
 use crate::roles::{ProjectRoles, Role};
+use crate::shared_loaders::SharedLoaders;
 use crate::target::TargetFacts;
 use crate::unused::Unused;
 use crate::view::FileView;
@@ -133,6 +134,8 @@ pub struct ProjectFacts {
     given_by_place: BTreeMap<String, usize>,
     /// The strings that its files assign to names.
     pub given: Given,
+    /// Its functions whose loaders both training and evaluation read.
+    pub shared_loaders: SharedLoaders,
     /// The functions that its forward passes and training steps reach.
     pub reach: Reach,
     /// The functions that compute gradients as a part of their result.
@@ -262,6 +265,7 @@ impl ProjectFacts {
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
             given_by_place,
             given: Given::collect(&views),
+            shared_loaders: SharedLoaders::collect(&views),
             reach: Reach::collect(&views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
             unused: Rc::default(),

@@ -31,6 +31,16 @@ pub fn only_evaluation_reads(view: &FileView<'_>, call: Id) -> bool {
     !uses.contains(&Use::Trains) && (is_seen || is_named_for_evaluation(view, call, Some(target)))
 }
 
+/// The function whose result is the loader that a call creates, by itself or under a name.
+pub(crate) fn made_by(view: &FileView<'_>, call: Id) -> Option<Id> {
+    let index = &view.index;
+    let is_result = |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == kinds().return_statement);
+    let function = view.function_of(call)?;
+    let name = target(view, call).map(|t| index.text_of(t));
+    let is_returned = |name: &str| mentions(view, name, function).any(is_result);
+    (is_result(call) || name.is_some_and(is_returned)).then_some(function)
+}
+
 /// Whether names show that a loader is for evaluation: its own, its data set's, that of its function or its file.
 fn is_named_for_evaluation(view: &FileView<'_>, call: Id, target: Option<Id>) -> bool {
     let index = &view.index;
@@ -39,6 +49,8 @@ fn is_named_for_evaluation(view: &FileView<'_>, call: Id, target: Option<Id>) ->
     let data = index.arguments(call).ids().find(|a| index.keyword_name(*a).is_none_or(|name| name == "dataset"));
     let names = [target.map(|t| index.text_of(t)), data.map(|d| index.text_of(d)), function, file];
     names.into_iter().flatten().map(str::to_ascii_lowercase).find_map(|name| {
+        // `pretrain_val_loader` is for validation during another training.
+        let name = name.replace("pretrain", "");
         let words = || name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let is_of = |word: &str| {
             let word = ["loader", "dataloader", "set", "dataset", "data", "dl"]

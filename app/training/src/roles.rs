@@ -246,15 +246,16 @@ impl Roles {
         name: &str,
         depth: usize,
     ) -> Option<Role> {
-        let index = &view.index;
+        let (index, k) = (&view.index, kinds());
         for &(right, at) in self.unpacked.get(name).into_iter().flatten() {
-            if index.kind(right) == kinds().call {
+            if index.kind(right) == k.call {
                 if let Some(roles) = python::names::called_name(index, right).and_then(|n| project.returned(n))
                     && let Some(Some(role)) = roles.get(at)
                 {
                     return Some(*role);
                 }
-            } else if let Some(value) = index.parts(right).nth(at)
+            } else if [k.expression_list, k.tuple, k.list].contains(&index.kind(right))
+                && let Some(value) = index.parts(right).nth(at)
                 // `x, y = x.to(d), y.to(d)` keeps their roles.
                 && !index.is_within(id, value)
                 && let Some(role) = self.role_within(view, project, value, depth)
@@ -403,7 +404,7 @@ fn uses(view: &PythonFile<'_>) -> BTreeMap<String, Role> {
 }
 
 /// What the name alone suggests; used if nothing else is known.
-fn hinted(name: &str) -> Option<Role> {
+pub(crate) fn hinted(name: &str) -> Option<Role> {
     let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
     // `model.add_module` is a method of the model.
     if MODULE_METHODS.contains(&last.as_str()) {

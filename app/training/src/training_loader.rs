@@ -14,6 +14,8 @@ pub(crate) struct Loader {
     pub(crate) batch: Figure,
     /// An incomplete last batch is dropped.
     pub(crate) drops_last: bool,
+    /// It is of the target's own class.
+    pub(crate) is_own: bool,
 }
 
 /// The training loader is the one that shuffles, or has a sampler; if there is none, the first.
@@ -32,14 +34,17 @@ pub(crate) fn loader(views: &[&FileView<'_>], terms: &LedgerTerms) -> Option<Loa
         })
     };
     let (view, loader) = loaders.iter().find(trains).or(loaders.first()).copied()?;
-    let place =
-        own.filter(|own| view.qualified(loader).is_some_and(|name| name == own.class)).map_or(1, |own| own.batch_size);
+    let own = own.filter(|own| view.qualified(loader).is_some_and(|name| name == own.class));
+    let place = own.map_or(1, |own| own.batch_size);
     let arguments = view.index.arguments(loader);
     let batch = arguments.get(place, "batch_size").map(|value| Figure::of(view, value));
     let batch = batch.or_else(|| unpacked(view, loader, "batch_size")).unwrap_or_else(Figure::one);
     let drop_last = arguments.keyword("drop_last").map(|value| Figure::of(view, value));
     let drop_last = drop_last.or_else(|| unpacked(view, loader, "drop_last"));
-    Some(Loader { batch, drops_last: drop_last.is_some_and(|figure| figure.text == "True") })
+    // A function that makes loaders for evaluation too drops the last batch if it shuffles.
+    let shuffles = arguments.keyword("shuffle").map(|value| view.index.text_of(value));
+    let drops_last = drop_last.is_some_and(|figure| figure.text == "True" || shuffles == Some(figure.text.as_str()));
+    Some(Loader { batch, drops_last, is_own: own.is_some() })
 }
 
 /// The batch size passed to the training loader of a file.

@@ -6,7 +6,7 @@ use crate::matching::Match;
 use python::pattern::{Captures, NodePattern};
 use python::syntax::Argument;
 use python::tables::table_values;
-use python::tree::{Id, kinds};
+use python::tree::{Id, fields, kinds};
 use training::modes::{Modes, Region};
 use training::turn::Turn;
 use training::words::WORDS_BESIDE_RANKS_OF_MATRICES;
@@ -202,6 +202,19 @@ pub(crate) fn inside_with(view: &FileView<'_>, node: Id, pattern: &NodePattern) 
                 && index.children(*item).any(|value| pattern.matches(index, &view.names, value, &mut Captures::new()))
         })
     })
+}
+
+/// Whether a number is the first argument of a call, and that of another call of the function in the class is another.
+pub(super) fn differs(view: &FileView<'_>, call: Id, number: Id) -> bool {
+    let index = &view.index;
+    let value = |call: Id| {
+        let first = index.arguments(call).ids().next()?;
+        index.text_of(index.field(first, fields().value).unwrap_or(first)).parse::<f64>().ok()
+    };
+    let own = index.text_of(number).parse::<f64>().ok();
+    let (name, class) = (python::names::called_name(index, call), view.class_of(call));
+    let calls = name.into_iter().flat_map(|name| view.calls(name)).filter(|other| view.class_of(**other) == class);
+    own.is_some() && own == value(call) && calls.into_iter().any(|other| value(*other).is_some_and(|v| Some(v) != own))
 }
 
 /// Whether one of the next statements, or the body of an `if` among them, matches.

@@ -37,6 +37,7 @@ pub(crate) enum Type {
     Uncut,
     Mask,
     MovedSlice,
+    TrueForTraining,
     /// A part of a training step, for a rule that refers to its parts.
     StepPart(Part),
     /// The value of a keyword in calls of a function.
@@ -71,6 +72,7 @@ impl Type {
             "uncut array" => Self::Uncut,
             "mask" => Self::Mask,
             "moved slice" => Self::MovedSlice,
+            "true for training" => Self::TrueForTraining,
             role => Self::Role(Role::parse(role)?),
         })
     }
@@ -104,7 +106,8 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         | Type::Role(_)
         | Type::KerasModel
         | Type::Pipeline
-        | Type::MovedSlice => index
+        | Type::MovedSlice
+        | Type::TrueForTraining => index
             .of_kind(k.identifier)
             .iter()
             .chain(index.of_kind(k.attribute))
@@ -135,6 +138,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Uncut => uncut(s.view, &s.project.keras).contains(&id),
         Type::Mask => is_mask(s.view, id),
         Type::MovedSlice => is_moved_slice(s.view, id),
+        Type::TrueForTraining => s.project.shared_loaders.is_true_for_training(s.view, id),
         Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),
         Type::StepPart(_) => nodes_of_type(s, kind).contains(&id),

@@ -10,7 +10,7 @@ use crate::step::is_statement;
 use crate::training_loader::loader;
 use crate::view::FileView;
 use crate::words::TRAINING_CALLS;
-use guide::LedgerTerms;
+use guide::{LedgerTerms, Processes};
 use python::tree::{Id, kinds};
 
 /// One side, as far as it can be analysed.
@@ -127,7 +127,11 @@ pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &Ledg
     let joined = joined.filter(|processes| views.iter().any(|view| view.names.imports(&processes.module)));
     let wrap = |class: &str| views.iter().find_map(|view| wrapped(view, class));
     let parallel = || Some(Reading { words: words::processes(), place: Some(wrap("DistributedDataParallel")?) });
-    side.replicas = joined.map(|processes| Reading::plain(&processes.text));
+    let number = |processes: &Processes| {
+        let split = processes.split.as_ref().filter(|_| !loader.is_own);
+        Reading::plain(split.unwrap_or(&processes.text))
+    };
+    side.replicas = joined.map(number);
     side.replicas = side.replicas.or_else(|| argument(&terms.replicas).map(Reading::from)).or_else(parallel);
     side.splits = wrap("DataParallel").filter(|_| side.replicas.is_none());
     side

@@ -29,6 +29,20 @@ fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
     })
 }
 
+/// The body of `if n_gpu > 1: loss = loss.mean()`, for losses that are parts of one with several GPUs. Without the test
+/// it does nothing on one device: `backward` needs a single number there.
+fn mean_of_loss(file: FileInProject<'_, '_>, test: Id) -> Option<Id> {
+    let index = &file.index;
+    let body = index.consequence(test).filter(|_| index.is_plain_if(test) && file.project.modes.is_none())?;
+    let mut statements = index.parts(body);
+    let (only, None) = (statements.next()?, statements.next()) else { return None };
+    let (loss, value) = index.sides(index.parts(only).next()?)?;
+    let name = index.text_of(loss);
+    let is_mean = index.text_of(value).strip_prefix(name) == Some(".mean()");
+    let is_last = file.calls("backward").iter().any(|call| index.mentions(*call, |n| n == name));
+    (is_mean && is_last).then_some(body)
+}
+
 impl MixedPrecision {
     /// Reads a step; in a project without compute modes, `autocast` is also removed from the rest of the file.
     pub(crate) fn read(file: FileInProject<'_, '_>, whole: Id) -> Self {
@@ -41,6 +55,10 @@ impl MixedPrecision {
             file.project.modes.as_ref().zip(condition).is_some_and(|(m, c)| m.tested(index, c).is_some())
         };
         for &test in index.of_kind_in(k.if_statement, whole) {
+            if let Some(body) = mean_of_loss(file, test) {
+                out.tests.push(test);
+                out.unwrapped.push((test, body));
+            }
             let otherwise: Vec<Id> =
                 index.children(test).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c))).collect();
             let ([other], Some(body)) = (otherwise.as_slice(), index.consequence(test)) else { continue };

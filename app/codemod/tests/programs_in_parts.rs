@@ -1,0 +1,109 @@
+//! Programs whose loaders, models and checkpoints are made in one file and used in another.
+
+mod said;
+
+use said::{STEP, check_said, ported};
+
+const ENGINE: &str = "import torch
+
+
+class Trainer:
+    def __init__(self, model, loader, optimizer):
+        self.model, self.loader, self.optimizer = model, loader, optimizer
+
+    def train(self):
+        for x, y in self.loader:
+            self.optimizer.zero_grad()
+            loss = torch.nn.functional.mse_loss(self.model(x), y)
+            loss.backward()
+            self.optimizer.step()
+        torch.save(self.model.state_dict(), \"best.pth\")
+";
+
+const DATA: &str = "from torch.utils.data import DataLoader, TensorDataset
+
+
+def loader_of(x, y, shuffle):
+    return DataLoader(TensorDataset(x, y), batch_size=8, shuffle=shuffle)
+";
+
+const MAIN: &str = "import torch
+from data import loader_of
+from engine import Trainer
+
+train_loader = loader_of(torch.randn(36, 4), torch.randn(36, 1), True)
+test_loader = loader_of(torch.randn(36, 4), torch.randn(36, 1), False)
+model = torch.nn.Linear(4, 1)
+Trainer(model, train_loader, torch.optim.Adam(model.parameters())).train()
+model.load_state_dict(torch.load(\"best.pth\"))
+for x, y in test_loader:
+    print(model(x))
+";
+
+#[test]
+fn one_function_makes_loaders_for_training_and_evaluation() {
+    for target in ["ipu", "popdist"] {
+        let files = [("data.py", DATA), ("engine.py", ENGINE), ("train.py", MAIN)];
+        let (after, said) = ported(target, &files);
+        assert!(after[0].contains("shuffle=shuffle, drop_last=shuffle)"), "{said}{}", after[0]);
+        let always = MAIN.replace("False)", "True)");
+        let (after, said) = ported(target, &[("data.py", DATA), ("engine.py", ENGINE), ("train.py", &always)]);
+        assert!(!after[0].contains("drop_last"), "{}", after[0]);
+        assert!(said.contains("5: Training and evaluation both get their loader here"), "{said}");
+        let trains = MAIN.replace("test_loader = loader_of", "more = loader_of").replace("test_loader", "test_set");
+        let (after, said) = ported(target, &[("data.py", DATA), ("engine.py", ENGINE), ("train.py", &trains)]);
+        assert!(after[0].contains("drop_last=True)"), "{said}{}", after[0]);
+    }
+}
+
+#[test]
+fn a_loader_and_a_checkpoint_in_the_file_that_is_run() {
+    let main = MAIN.replace("loader_of(", "DataLoader(").replace("from data import", "from torch.utils.data import");
+    let main = main.replace("loader_of", "DataLoader");
+    let (_, said) = ported("popdist", &[("engine.py", ENGINE), ("train.py", &main)]);
+    assert!(said.contains("Every instance reads all of this loader's samples"), "{said}");
+    assert!(said.contains("Only the first instance writes this file"), "{said}");
+    let other = main.replace("best.pth", "start.pth");
+    let (_, said) = ported("popdist", &[("engine.py", ENGINE), ("train.py", &other)]);
+    assert!(!said.contains("Only the first instance writes this file"), "{said}");
+}
+
+#[test]
+fn what_a_loop_unpacks_is_not_the_owner_of_its_loader() {
+    let program = STEP
+        .replace("for x, y in loader", "for data, y in self.loader")
+        .replace("model(x)", "self.net(view)")
+        .replace("optimizer", "self.optimizer")
+        .replace("    out =", "    view = augment(data)\n    out =");
+    let (_, steps) = program.split_once("for data").unwrap();
+    let body = format!("for data{steps}").replace('\n', "\n        ");
+    let text = format!(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x\n\n    \
+         def count(self):\n        return len(list(self.parameters()))\n\n\nclass Trainer:\n    \
+         def __init__(self, loader):\n        self.loader, self.net = loader, Net()\n        \
+         self.optimizer = torch.optim.Adam(self.net.parameters())\n\n    def train(self):\n        {}\n",
+        body.trim_end()
+    );
+    let (after, said) = ported("ipu", &[("a.py", &text)]);
+    assert!(after[0].contains("training_step(view, y)"), "{said}{}", after[0]);
+}
+
+#[test]
+fn a_mean_over_the_losses_of_several_gpus() {
+    let averaged =
+        STEP.replace("    loss.backward()", "    if n_gpu > 1:\n        loss = loss.mean()\n    loss.backward()");
+    for (target, call) in [("ipu", "training_step("), ("popdist", "training_step("), ("rdu", "rdu.update()")] {
+        let (after, said) = ported(target, &[("a.py", &averaged)]);
+        assert!(after[0].contains(call) && !after[0].contains("n_gpu"), "{target}: {said}{}", after[0]);
+    }
+    let halved = averaged.replace("loss.mean()", "loss / 2");
+    check_said("ipu", &halved, "Not ported: a test or loop lies between the model call and the loss");
+}
+
+#[test]
+fn an_optimizer_in_a_dictionary() {
+    let program =
+        STEP.replace("optimizer.", "options[\"optimizer\"].").replace("optimizer =", "options[\"optimizer\"] =");
+    let (_, said) = ported("ipu", &[("a.py", &program)]);
+    assert!(!said.contains("there is no `optimizer.step()`"), "{said}");
+}
