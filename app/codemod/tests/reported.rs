@@ -76,6 +76,19 @@ fn a_method_called_backward_is_not_always_a_backward_pass() {
 }
 
 #[test]
+fn a_unit_test_is_no_training_step() {
+    let case = "import unittest\n\nimport torch\n\n\nclass Gradients(unittest.TestCase):\n    def test_sum(self):\n        \
+                x = torch.ones(4, requires_grad=True)\n        x.sum().backward()\n";
+    let function = "import torch\n\n\ndef test_sum(net):\n    net(torch.ones(4)).sum().backward()\n";
+    for target in ["ipu", "rdu"] {
+        check_silent(target, case);
+        assert_eq!(ported(target, &[("tests/test_net.py", function)]).1, "");
+        assert_ne!(ported(target, &[("net.py", function)]).1, "");
+    }
+    assert_eq!(ported("hpu", &[("a.py", case)]).0, [case]);
+}
+
+#[test]
 fn what_does_nothing_without_cuda_is_no_warning() {
     for target in ["ipu", "rdu"] {
         check_silent(target, "import torch\n\ntorch.cuda.manual_seed(3)\nprint(torch.cuda.max_memory_allocated())\n");

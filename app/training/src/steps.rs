@@ -1,6 +1,7 @@
 //! Where a script trains and where it validates.
 
 use python::PythonFile;
+use python::syntax::Class;
 use python::tree::{Id, kinds};
 
 /// The steps of a file, as the nodes that contain them.
@@ -48,7 +49,8 @@ impl Steps {
 }
 
 /// Calls of a method `backward` that differentiate nothing in PyTorch: of a layer in a program of NumPy, which is given
-/// its gradients, and of a model's own method, such as the denoising of a diffusion model, beside the backward pass.
+/// its gradients, and of a model's own method, such as the denoising of a diffusion model, beside the backward pass. Neither
+/// is a unit test a training step.
 pub(crate) fn other_backwards(file: &PythonFile<'_>) -> Vec<Id> {
     let index = &file.index;
     let calls = file.calls("backward");
@@ -66,7 +68,20 @@ pub(crate) fn other_backwards(file: &PythonFile<'_>) -> Vec<Id> {
         [_] => of_numpy,
         _ => of_numpy || calls.iter().any(|c| given(c).is_empty()) || runs_without_gradients(file, *call),
     };
-    calls.iter().copied().filter(is_other).collect()
+    calls.iter().copied().filter(|call| is_other(call) || is_in_a_test(file, *call)).collect()
+}
+
+/// In a method of a `TestCase`, or in a function `test_…` of a file that its name or folder shows to contain tests.
+fn is_in_a_test(file: &PythonFile<'_>, call: Id) -> bool {
+    let index = &file.index;
+    let is_test =
+        |part: &str| matches!(part, "test" | "tests") || part.starts_with("test_") || part.ends_with("_test.py");
+    let of_tests = file.path.split('/').any(is_test);
+    index.ancestors(call).any(|a| {
+        let is_case = |class: Class<'_, '_>| class.bases().ids().any(|base| index.text_of(base).ends_with("TestCase"));
+        index.class(a).is_some_and(is_case)
+            || of_tests && index.function(a).is_some_and(|function| function.name().starts_with("test"))
+    })
 }
 
 /// Under `torch.no_grad()`, as a block or as a decorator.
