@@ -29,6 +29,7 @@ use surroundings::{
     trains, unused,
 };
 use tensor_device::goes_to_a_tensor;
+use training::keras_layers::only_maps_apply;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
 use training::{FileInProject, FileView, ProjectFacts};
@@ -72,6 +73,7 @@ enum Test {
     UnderScope,
     OnlyEvaluation,
     AlsoEvaluation,
+    OnlyMaps,
     /// The rule is applied to the original program.
     AsGiven,
     /// Only the first place of a project counts.
@@ -233,6 +235,7 @@ impl Compiler<'_> {
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
             "evaluation reads it too" => Test::AlsoEvaluation,
+            "only a pipeline's map applies it" => Test::OnlyMaps,
             "as the program was given" => Test::AsGiven,
             "first in the project" => Test::FirstOfProject,
             "file trains" => Test::FileTrains,
@@ -435,6 +438,7 @@ impl Condition {
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
             Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
             Test::AlsoEvaluation => s.project.shared_loaders.makes(view, found.node),
+            Test::OnlyMaps => only_maps_apply(view, found.node),
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::IsTested => is_tested(view, found.node),
             Test::IsAssigned => view.index.is_stored(found.node),

@@ -76,6 +76,42 @@ fn a_method_called_backward_is_not_always_a_backward_pass() {
 }
 
 #[test]
+fn a_unit_test_is_no_training_step() {
+    let case = "import unittest\n\nimport torch\n\n\nclass Gradients(unittest.TestCase):\n    def test_sum(self):\n        \
+                x = torch.ones(4, requires_grad=True)\n        x.sum().backward()\n";
+    let function = "import torch\n\n\ndef test_sum(net):\n    net(torch.ones(4)).sum().backward()\n";
+    for target in ["ipu", "rdu"] {
+        check_silent(target, case);
+        assert_eq!(ported(target, &[("tests/test_net.py", function)]).1, "");
+        assert_ne!(ported(target, &[("net.py", function)]).1, "");
+    }
+    assert_eq!(ported("hpu", &[("a.py", case)]).0, [case]);
+}
+
+#[test]
+fn a_layer_of_the_data_is_not_told() {
+    let check = |program: &str, is_told: bool| {
+        let text = format!("import tensorflow as tf\nfrom tensorflow.keras import layers\n\n{program}\n");
+        assert_eq!(ported("ipu", &[("a.py", &text)]).1.contains("can't be compiled for the IPU"), is_told, "{text}");
+    };
+    check("turn = layers.RandomRotation(0.1)\ndata = data.map(lambda x, y: (turn(x, training=True), y))", false);
+    let augment = "turn = tf.keras.Sequential([layers.RandomFlip(), layers.RandomRotation(0.1)])\n\n\n\
+                   def augment(x, y):\n    return turn(x), y\n\n\ndata = data.map(augment)";
+    check(augment, false);
+    check("def augment(x):\n    return layers.RandomZoom(0.1)(x)\n\n\ndata = data.map(augment)", false);
+    let words = "words = layers.TextVectorization()\nwords.adapt(text)\n";
+    check(&format!("{words}data = data.map(lambda x, y: (words(x), y))"), false);
+    for model in [
+        "model = tf.keras.Sequential([layers.RandomRotation(0.1), layers.Dense(1)])\nmodel.fit(data)",
+        "model = tf.keras.Sequential()\nmodel.add(layers.RandomWidth(0.1))",
+        "x = layers.RandomZoom(0.1)(inputs)\nmodel = tf.keras.Model(inputs, layers.Dense(1)(x))",
+    ] {
+        check(&format!("data = data.map(scaled)\n{model}"), true);
+    }
+    check(&format!("data = data.map(scaled)\n{words}model = tf.keras.Sequential([words, layers.Dense(1)])"), true);
+}
+
+#[test]
 fn what_does_nothing_without_cuda_is_no_warning() {
     for target in ["ipu", "rdu"] {
         check_silent(target, "import torch\n\ntorch.cuda.manual_seed(3)\nprint(torch.cuda.max_memory_allocated())\n");

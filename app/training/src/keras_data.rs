@@ -233,8 +233,8 @@ fn assigns(view: &FileView<'_>, statement: Id, name: &str) -> bool {
     })
 }
 
-/// Whether an expression is a `tf.data` pipeline: created by `tf.data` or `tensorflow_datasets`, or a chain of a
-/// pipeline's own methods.
+/// Whether an expression is a `tf.data` pipeline: created by `tf.data` or `tensorflow_datasets`, a chain of a
+/// pipeline's own methods, or what a function of the file returns.
 pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
@@ -263,6 +263,14 @@ pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
             open.extend(returned.flat_map(|value| index.parts(*value)));
             let chained = called.is_some_and(|n| PIPELINE_METHODS.contains(&n));
             open.extend(index.owner(function).filter(|_| chained));
+            let name = index.text_of(function).trim_start_matches("self.");
+            let called = index.functions().filter(|f| f.name() == name).map(|f| f.id());
+            let returns = called.flat_map(|f| index.of_kind_in(k.return_statement, f).iter().copied());
+            open.extend(returns.flat_map(|r| index.parts(r)));
+            continue;
+        }
+        if [k.expression_list, k.tuple].contains(&index.kind(id)) {
+            open.extend(index.parts(id));
             continue;
         }
         let Some(name) = dotted(index, id) else { continue };

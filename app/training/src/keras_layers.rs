@@ -1,7 +1,8 @@
 //! Layers of Keras models, if a program writes them in sequence.
 
+use crate::readers::mentions;
 use crate::view::FileView;
-use python::names::canonical;
+use python::names::{called_name, canonical};
 use python::syntax::Call;
 use python::tree::{Id, ROOT, kinds};
 
@@ -56,4 +57,27 @@ pub fn layer_lists<'t>(view: &FileView<'t>) -> Vec<LayerList<'t>> {
         (!is_added_to).then(|| LayerList { call: *call, model: index.text_of(model), layers })
     };
     view.calls("Sequential").iter().filter_map(read).collect()
+}
+
+/// Whether a layer is applied to the data alone: the call is in a function that a pipeline's `map` runs, or the name of the
+/// layer, or of the layers that it is one of, is called only there.
+pub fn only_maps_apply(view: &FileView<'_>, layer: Id) -> bool {
+    let index = &view.index;
+    let maps = view.calls("map");
+    let is_mapped = |id: Id| {
+        let named = view.function_of(id).map(|function| view.name_of(function));
+        maps.iter().any(|map| {
+            index.is_within(id, *map) || named.is_some_and(|named| index.mentions(*map, |name| name == named))
+        })
+    };
+    let receives = |a: Id| match index.kind(a) {
+        kind if kind == kinds().assignment => index.target(a),
+        kind if kind == kinds().call && called_name(index, a) == Some("add") => index.receiver(a),
+        _ => None,
+    };
+    let Some(holder) = index.ancestors(layer).find_map(receives) else { return !maps.is_empty() };
+    let name = index.text_of(holder);
+    let uses = || mentions(view, name, ROOT).filter(|id| !index.is_stored(*id));
+    let is_asked = |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == kinds().attribute);
+    is_mapped(layer) || uses().any(is_mapped) && uses().all(|id| is_mapped(id) || is_asked(id))
 }

@@ -49,14 +49,14 @@ pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -
     }
 }
 
-/// Whether a file imports torch and has modules of the target, a training step, or a device: CUDA's or the target's
+/// Whether a file has modules of the target, or imports torch and has a training step or a device: CUDA's or the target's
 /// own.
 pub(crate) fn trains(view: &FileView<'_>, modules: &[String], own: Option<&str>) -> bool {
     let index = &view.index;
     let is_device = |text: &str| text == "cuda" || text.starts_with("cuda:") || own == Some(text);
     let names_device = |id: &Id| plain_string(index, *id).is_some_and(is_device);
-    view.names.imports("torch")
-        && (imports_one(view, modules) || trains_here(view) || index.of_kind(kinds().string).iter().any(names_device))
+    imports_one(view, modules)
+        || view.names.imports("torch") && (trains_here(view) || index.of_kind(kinds().string).iter().any(names_device))
 }
 
 fn trains_here(view: &FileView<'_>) -> bool {

@@ -83,7 +83,7 @@ fn target(view: &FileView<'_>, call: Id) -> Option<Id> {
 }
 
 /// Occurrences of a name as a whole: not `loader.dataset` for `loader`, where an attribute is read.
-fn mentions<'v>(view: &'v FileView<'_>, name: &'v str, scope: Id) -> impl Iterator<Item = Id> + 'v {
+pub(crate) fn mentions<'v>(view: &'v FileView<'_>, name: &'v str, scope: Id) -> impl Iterator<Item = Id> + 'v {
     let k = kinds();
     let index = &view.index;
     let kind = if name.contains('.') { k.attribute } else { k.identifier };
