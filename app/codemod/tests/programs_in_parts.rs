@@ -107,3 +107,37 @@ fn an_optimizer_in_a_dictionary() {
     let (_, said) = ported("ipu", &[("a.py", &program)]);
     assert!(!said.contains("there is no `optimizer.step()`"), "{said}");
 }
+
+const SCALER: &str = "import torch
+
+
+class NativeScaler:
+    def __init__(self):
+        self.inner = torch.amp.GradScaler(\"cuda\")
+
+    def __call__(self, loss, optimizer):
+        self.inner.scale(loss).backward()
+        self.inner.step(optimizer)
+        self.inner.update()
+";
+
+#[test]
+fn one_update_with_and_without_a_scaler() {
+    let (start, rest) = STEP.split_once("for x, y").unwrap();
+    let branches = rest.replace(
+        "    loss.backward()\n    optimizer.step()\n",
+        "    if scaler is not None:\n        scaler(loss, optimizer)\n    else:\n        loss.backward()\n        optimizer.step()\n",
+    );
+    assert!(branches.contains("else:"));
+    let main = format!("{start}for x, y{branches}");
+    for (target, call) in [("ipu", "training_step("), ("popdist", "training_step("), ("rdu", "rdu.update()")] {
+        let (after, said) = ported(target, &[("scaling.py", SCALER), ("train.py", &main)]);
+        assert!(after[1].contains(call) && !after[1].contains("scaler"), "{target}: {said}{}", after[1]);
+        assert!(!said.contains("this function receives the loss"), "{target}: {said}");
+        let (after, said) = ported(target, &[("train.py", &main.replace("import torch\n", SCALER))]);
+        assert!(after[0].contains(call) && !after[0].contains("if scaler"), "{target}: {said}{}", after[0]);
+    }
+    // Other code that receives the loss may do anything.
+    let (_, said) = ported("ipu", &[("train.py", &main.replace("scaler(loss", "finish(loss"))]);
+    assert!(said.contains("this test decides whether the weights are updated"), "{said}");
+}

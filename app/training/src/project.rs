@@ -11,6 +11,7 @@ use crate::program_start::main_block;
 use crate::reach::Reach;
 use crate::roles::{ProjectRoles, Role};
 use crate::shared_loaders::SharedLoaders;
+use crate::step::calls_scaler;
 use crate::target::TargetFacts;
 use crate::unused::Unused;
 use crate::view::FileView;
@@ -140,6 +141,8 @@ pub struct ProjectFacts {
     pub reach: Reach,
     /// The functions that compute gradients as a part of their result.
     pub differentiating: BTreeSet<String>,
+    /// Whether some file passes a loss and an optimizer to a scaler.
+    pub hands_losses: bool,
     /// Code that none of its programs reaches; queried for the original project.
     pub unused: Rc<Unused>,
 }
@@ -268,6 +271,7 @@ impl ProjectFacts {
             shared_loaders: SharedLoaders::collect(&views),
             reach: Reach::collect(&views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
+            hands_losses: views.iter().any(|view| calls_scaler(view)),
             unused: Rc::default(),
         };
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));

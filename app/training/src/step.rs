@@ -59,6 +59,7 @@ pub use extraction::Extraction;
 pub use forward::{in_model, is_model_call, model_calls};
 pub(crate) use forward::{method_call, of_package};
 pub use forward_function::ForwardFunction;
+pub(crate) use handed::calls_scaler;
 pub use handed::{HandedLoss, handed_losses};
 pub use host::{comes_first, host_uses, is_late, outermost_without};
 pub use logged_loss::logs_a_share;

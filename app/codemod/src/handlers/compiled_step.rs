@@ -41,14 +41,15 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     if is_begun || view.names.is_of_other_framework() {
         return Vec::new();
     }
-    if view.calls("backward").is_empty() {
-        if let Some(wishes) = write_out_scaler(input, view, &rewrite::rewrite) {
-            return wishes;
-        }
-        elsewhere::note_step(input, file);
-        return Vec::new();
-    }
     let mut steps = steps_that_train(file);
+    if steps.is_empty()
+        && let Some(wishes) = write_out_scaler(input, view, &rewrite::rewrite)
+    {
+        return wishes;
+    }
+    if view.calls("backward").is_empty() {
+        elsewhere::note_step(input, file);
+    }
     steps.retain(|step| !input.project.is_lightning(view, *step));
     port_steps(input, view, &steps, &rewrite::rewrite)
 }

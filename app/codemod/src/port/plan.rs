@@ -34,6 +34,8 @@ pub(super) struct Plan<'a> {
     pub(super) names_device: Option<bool>,
     /// Code that none of the original project's programs reaches.
     pub(super) unused: Option<Rc<Unused>>,
+    /// Whether the original project passes losses to a scaler.
+    pub(super) hands_losses: Option<bool>,
     /// Whether the port moves models of a project that names no device.
     pub(super) moves_models: Option<bool>,
     pub(super) trace: &'a RefCell<Trace>,

@@ -4,6 +4,7 @@
 use super::calls::is_statement;
 use crate::project::FileInProject;
 use crate::roles::Role;
+use crate::view::FileView;
 use crate::words::SCALER_ARGUMENTS;
 use python::names::dotted;
 use python::strings::plain_string;
@@ -24,6 +25,39 @@ pub struct HandedLoss {
     pub when: Option<Id>,
 }
 
+/// Whether a call passes a loss and an optimizer to a scaler.
+pub(super) fn is_handed(file: FileInProject<'_, '_>, call: Id) -> bool {
+    file.view.index.calls().any(|other| other.id() == call && parts(file, other).is_some())
+}
+
+/// Whether some call of a file passes two values to a scaler.
+pub(crate) fn calls_scaler(view: &FileView<'_>) -> bool {
+    view.index.calls().any(|call| given(view, call).is_some())
+}
+
+/// The loss and the optimizer in such a call.
+fn parts(file: FileInProject<'_, '_>, call: Call<'_, '_>) -> Option<(Id, Id)> {
+    given(file.view, call).filter(|(_, optimizer)| file.role(*optimizer) == Some(Role::Optimizer))
+}
+
+fn given(view: &FileView<'_>, call: Call<'_, '_>) -> Option<(Id, Id)> {
+    let arguments = call.arguments();
+    let is_scaler = names_scaler(dotted(&view.index, call.callee()?)?);
+    is_scaler.then_some((arguments.get(0, "loss")?, arguments.get(1, "optimizer")?))
+}
+
+/// Whether the last part of a name says that it is a scaler or the class of one.
+fn names_scaler(name: &str) -> bool {
+    name.rsplit('.').next().is_some_and(|last| last.to_ascii_lowercase().contains("scaler"))
+}
+
+/// Whether a step is a scaler's own work on a loss that it receives. It is ported where the scaler is called.
+pub(super) fn is_scalers_own(file: FileInProject<'_, '_>, step: Id) -> bool {
+    file.project.hands_losses
+        && file.name_of(step) == "__call__"
+        && file.class_of(step).is_some_and(|class| names_scaler(file.name_of(class)))
+}
+
 /// Every such call of a file.
 pub fn handed_losses(file: FileInProject<'_, '_>) -> Vec<HandedLoss> {
     file.view.index.calls().filter(|call| is_statement(&file, call.id())).filter_map(|call| read(file, call)).collect()
@@ -31,13 +65,8 @@ pub fn handed_losses(file: FileInProject<'_, '_>) -> Vec<HandedLoss> {
 
 fn read(file: FileInProject<'_, '_>, call: Call<'_, '_>) -> Option<HandedLoss> {
     let index = &file.view.index;
-    let named = dotted(index, call.callee()?)?.to_ascii_lowercase();
+    let (loss, optimizer) = parts(file, call)?;
     let arguments = call.arguments();
-    let (loss, optimizer) = (arguments.get(0, "loss")?, arguments.get(1, "optimizer")?);
-    let is_scaler = named.rsplit('.').next().is_some_and(|name| name.contains("scaler"));
-    if !is_scaler || file.role(optimizer) != Some(Role::Optimizer) {
-        return None;
-    }
     // The positional arguments are the loss, the optimizer and the limit.
     let mut known = arguments.iter().enumerate().map(|(place, argument)| match argument {
         Argument::Positional(_) => place < 3,

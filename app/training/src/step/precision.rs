@@ -1,5 +1,6 @@
 //! Automatic mixed precision in a step.
 
+use super::handed::is_handed;
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
@@ -24,7 +25,7 @@ fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
         match called_name(&file.index, *call) {
             Some("autocast" | "disable_casts" | "scale" | "scale_loss") => true,
             Some("step" | "update" | "unscale_") => file.index.receiver(*call).is_some_and(is_scaler),
-            _ => file.index.callee(*call).is_some_and(is_scaler),
+            _ => file.index.callee(*call).is_some_and(is_scaler) || is_handed(file, *call),
         }
     })
 }

@@ -1,5 +1,6 @@
 //! The training steps of a file that there is something to port in.
 
+use super::handed::is_scalers_own;
 use super::made_elsewhere;
 use super::update::updates;
 use crate::project::FileInProject;
@@ -12,6 +13,8 @@ pub fn steps_that_train(file: FileInProject<'_, '_>) -> Vec<Id> {
         let kept: Vec<Id> = steps.iter().copied().filter(|step| keeps(*step)).collect();
         if kept.is_empty() { steps.to_vec() } else { kept }
     };
-    let used = only(&file.steps.training, &|step| file.project.unused.around(file.view, step).is_none());
+    // A scaler's own step is a part of those that call it.
+    let steps: Vec<Id> = file.steps.training.iter().copied().filter(|step| !is_scalers_own(file, *step)).collect();
+    let used = only(&steps, &|step| file.project.unused.around(file.view, step).is_none());
     only(&used, &|step| !updates(file, step).is_empty() || made_elsewhere(file, step).is_some())
 }
