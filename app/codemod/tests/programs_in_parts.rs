@@ -141,3 +141,58 @@ fn one_update_with_and_without_a_scaler() {
     let (_, said) = ported("ipu", &[("train.py", &main.replace("scaler(loss", "finish(loss"))]);
     assert!(said.contains("this test decides whether the weights are updated"), "{said}");
 }
+
+#[test]
+fn an_optimizer_that_a_function_creates() {
+    let made = "torch.optim.Adam(net.parameters(), lr=1e-3)";
+    let program = |body: &str, calls: &str| {
+        let helper = format!("\n\ndef make(net):\n{body}\n\n{calls}");
+        STEP.replace(
+            "from torch.nn import functional as F\n",
+            &format!("from torch.nn import functional as F\n{helper}"),
+        )
+        .replace("torch.optim.Adam(model.parameters(), lr=1e-3)", "make(model)")
+    };
+    for body in [format!("    return {made}\n"), format!("    optimizer = {made}\n    return optimizer\n")] {
+        let (after, said) = ported("rdu", &[("a.py", &program(&body, ""))]);
+        assert!(after[0].contains("    rdu.take(net)\n") && after[0].contains("    return "), "{said}{}", after[0]);
+        let (after, said) = ported("ipu", &[("a.py", &program(&body, ""))]);
+        assert!(after[0].contains("poptorch.optim.Adam(net.parameters(), lr=1e-3)\n"), "{said}{}", after[0]);
+    }
+    // Created for two models.
+    let twice =
+        program(&format!("    optimizer = {made}\n    return optimizer\n"), "other = make(torch.nn.Linear(1, 1))\n");
+    check_said("rdu", &twice, "Not ported: ");
+}
+
+#[test]
+fn an_optimizer_of_several_models() {
+    for weights in
+        ["itertools.chain(a.parameters(), model.parameters())", "list(a.parameters()) + list(model.parameters())"]
+    {
+        let program = STEP.replace("model.parameters()", weights).replace("model(x)", "model(a(x))");
+        check_said(
+            "rdu",
+            &program.replace("import torch\n", "import itertools\nimport torch\n"),
+            "trains several models",
+        );
+    }
+    let groups = STEP.replace("model.parameters()", "[{\"params\": a.parameters()}, {\"params\": model.parameters()}]");
+    check_said("rdu", &groups, "parameter groups are not ported");
+}
+
+#[test]
+fn a_weight_decay_of_0_in_another_file() {
+    let program = STEP.replace("lr=1e-3", "lr=1e-3, weight_decay=DECAY");
+    let imported = program.replace("import torch\n", "import torch\nfrom config import DECAY\n");
+    let as_module =
+        program.replace("import torch\n", "import torch\nimport config\n").replace("=DECAY", "=config.DECAY");
+    for program in [&imported, &as_module] {
+        let (after, said) = ported("rdu", &[("config.py", "DECAY = 0.0\n"), ("a.py", program)]);
+        assert!(after[1].contains("samba.optim.AdamW("), "{said}{}", after[1]);
+        for config in ["DECAY = 0.01\n", "DECAY = 0.0\nif LONG:\n    DECAY = 0.1\n"] {
+            let (_, said) = ported("rdu", &[("config.py", config), ("a.py", program)]);
+            assert!(said.contains("differs from Adam's"), "{said}");
+        }
+    }
+}

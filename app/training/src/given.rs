@@ -1,9 +1,11 @@
 //! Which short strings the files of a project assign to which names: `backend="gloo"`, and the default of `--backend`;
-//! and under which names they save files.
+//! under which names they save files; and which of their constants are 0.
 
-use crate::step::bindings;
+use crate::loading::module_name;
+use crate::step::{bindings, value_once};
 use crate::view::FileView;
 use python::names::called_name;
+use python::numbers::is_zero;
 use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
 use std::collections::BTreeSet;
@@ -11,12 +13,24 @@ use std::collections::BTreeSet;
 /// Names, without the object that they are attributes of, and strings: `backend=gloo`. A file name that is passed to a
 /// function that saves has no name: `=best.pt`.
 #[derive(Debug, Default)]
-pub struct Given(BTreeSet<String>);
+pub struct Given {
+    strings: BTreeSet<String>,
+    zeros: BTreeSet<String>,
+}
 
 impl Given {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
-        let mut given = BTreeSet::new();
+        let (mut given, mut zeros, mut others) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for view in views {
+            for assignment in view.index.assignments().filter(|a| view.function_of(a.id()).is_none()) {
+                let (Some(target), Some(value)) = (assignment.target(), assignment.value()) else { continue };
+                let constant = format!("{}.{}", module_name(view.path).unwrap_or_default(), view.index.text_of(target));
+                if is_zero(view.index.text_of(value)) {
+                    zeros.insert(constant)
+                } else {
+                    others.insert(constant)
+                };
+            }
             for &string in view.index.of_kind(kinds().string) {
                 if let Some(text) = plain_string(&view.index, string).filter(|text| text.len() <= 16)
                     && let Some(name) = name_given(view, string)
@@ -30,18 +44,28 @@ impl Given {
                 given.extend(names.map(|name| format!("={name}")));
             }
         }
-        Self(given)
+        Self { strings: given, zeros: &zeros - &others }
+    }
+
+    /// Whether an expression is 0, or the name of a constant of the project that is.
+    pub fn is_zero(&self, view: &FileView<'_>, expression: Id) -> bool {
+        let index = &view.index;
+        let qualified = view.names.qualify(index, expression).unwrap_or_default();
+        let mut parts = qualified.rsplitn(3, '.');
+        let constant = parts.next().zip(parts.next()).map(|(name, module)| format!("{module}.{name}"));
+        is_zero(index.text_of(value_once(view, expression)))
+            || constant.is_some_and(|constant| self.zeros.contains(&constant))
     }
 
     /// Whether some file assigns a string to the name of an expression: to `backend` for `args.backend`,
     /// `settings["backend"]` and the key `"backend"` itself.
     pub fn gives(&self, view: &FileView<'_>, expression: Id, text: &str) -> bool {
-        last_name(view, expression).is_some_and(|name| self.0.contains(&format!("{name}={text}")))
+        last_name(view, expression).is_some_and(|name| self.strings.contains(&format!("{name}={text}")))
     }
 
     /// Whether some file saves a file under a name in an expression.
     pub fn saves(&self, view: &FileView<'_>, expression: Id) -> bool {
-        file_names(view, expression).iter().any(|name| self.0.contains(&format!("={name}")))
+        file_names(view, expression).iter().any(|name| self.strings.contains(&format!("={name}")))
     }
 }
 

@@ -22,7 +22,9 @@ pub fn command_line(view: &FileView<'_>, trains: Id) -> Option<Id> {
         statements.find(calls_own).filter(|_| view.function_of(trains).is_some())
     };
     let anywhere = || view.calls("parse_args").first().and_then(|c| view.statement_of(*c));
-    let start = at_top.and_then(|c| view.statement_of(c)).or_else(in_main).or_else(own_call).or_else(anywhere)?;
+    let called = || run_at(view, trains, 4).filter(|_| view.function_of(trains).is_some());
+    let start = at_top.and_then(|c| view.statement_of(c)).or_else(in_main).or_else(own_call).or_else(anywhere);
+    let start = start.or_else(called)?;
     match (run_at(view, trains, 4), run_at(view, start, 4)) {
         (Some(made), Some(late)) if made < late => {
             let parsed = parses().filter_map(|c| run_at(view, c, 4)).min().filter(|parsed| *parsed < made);

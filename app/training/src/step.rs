@@ -36,6 +36,7 @@ mod origins;
 mod phase;
 mod precision;
 mod saves;
+mod scaler_calls;
 mod schedule;
 mod slice;
 mod tensors;
@@ -59,7 +60,6 @@ pub use extraction::Extraction;
 pub use forward::{in_model, is_model_call, model_calls};
 pub(crate) use forward::{method_call, of_package};
 pub use forward_function::ForwardFunction;
-pub(crate) use handed::calls_scaler;
 pub use handed::{HandedLoss, handed_losses};
 pub use host::{comes_first, host_uses, is_late, outermost_without};
 pub use logged_loss::logs_a_share;
@@ -70,11 +70,15 @@ pub use module::Module;
 pub(crate) use numbers::{is_counter, is_number};
 pub(crate) use obstacle as why;
 pub use obstacle::{Found, OF_OPTIMIZERS, OF_SLICES, OF_STEPS, OF_TURNS, Obstacle, Reason};
-pub use optimizers::{OptimizerMade, all_weights, choice, optimizers_made, optimizers_of, unlike_others};
+pub use optimizers::{
+    OptimizerMade, all_weights, choice, of_several_models, optimizers_made, optimizers_named, optimizers_of,
+    unlike_others,
+};
 pub use optional::{is_chosen, is_optional};
 pub(crate) use phase::phase_test;
 pub use precision::MixedPrecision;
 pub use saves::{Saves, saves};
+pub(crate) use scaler_calls::calls_scaler;
 pub use schedule::{Schedules, schedules, steps_scheduler};
 pub use slice::Slice;
 pub(crate) use tensors::field_of_object;

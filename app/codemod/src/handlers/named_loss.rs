@@ -8,7 +8,7 @@ use python::edit::{Change, Splice, place_without, spliced, splices};
 use python::names::as_operand;
 use python::refactor::{extracted, statements_split};
 use python::tree::{Id, Tree, kinds};
-use training::step::{handed_losses, steps_that_train, unnamed_loss};
+use training::step::{handed_losses, optimizers_named, steps_that_train, unnamed_loss};
 use training::{FileInProject, FileView, Obstacle};
 
 /// The work of a scaler that receives the loss, and the part of it that updates the weights.
@@ -160,14 +160,17 @@ fn if_ported(
     Some(Err(reasons))
 }
 
-/// Moves each statement of the steps that shares its line to a line of its own, if the step is then ported; none if all have one.
+/// Moves each statement of the steps that shares its line to a line of its own, and assigns optimizers that are returned to a name, if the
+/// step is then ported; none if there are none.
 fn split_lines(
     input: &Input<'_, '_>,
     view: &FileView<'_>,
     steps: &[Id],
     refused: &Refused<'_>,
 ) -> Option<Result<Wish, Vec<Reason>>> {
-    let changes = statements_split(view, steps);
+    let mut changes = statements_split(view, steps);
+    changes.extend(optimizers_named(view));
+    changes.sort_by_key(Change::node);
     let at = changes.first().and_then(Change::node)?;
     if_ported(input, view, at, changes, refused)
 }

@@ -2,11 +2,10 @@
 //! `loss_scaler(loss, optimizer, clip_grad=limit, parameters=model.parameters())`.
 
 use super::calls::is_statement;
+use super::scaler_calls::{given, names_scaler};
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::view::FileView;
 use crate::words::SCALER_ARGUMENTS;
-use python::names::dotted;
 use python::strings::plain_string;
 use python::syntax::{Argument, Call};
 use python::tree::Id;
@@ -30,25 +29,9 @@ pub(super) fn is_handed(file: FileInProject<'_, '_>, call: Id) -> bool {
     file.view.index.calls().any(|other| other.id() == call && parts(file, other).is_some())
 }
 
-/// Whether some call of a file passes two values to a scaler.
-pub(crate) fn calls_scaler(view: &FileView<'_>) -> bool {
-    view.index.calls().any(|call| given(view, call).is_some())
-}
-
 /// The loss and the optimizer in such a call.
 fn parts(file: FileInProject<'_, '_>, call: Call<'_, '_>) -> Option<(Id, Id)> {
     given(file.view, call).filter(|(_, optimizer)| file.role(*optimizer) == Some(Role::Optimizer))
-}
-
-fn given(view: &FileView<'_>, call: Call<'_, '_>) -> Option<(Id, Id)> {
-    let arguments = call.arguments();
-    let is_scaler = names_scaler(dotted(&view.index, call.callee()?)?);
-    is_scaler.then_some((arguments.get(0, "loss")?, arguments.get(1, "optimizer")?))
-}
-
-/// Whether the last part of a name says that it is a scaler or the class of one.
-fn names_scaler(name: &str) -> bool {
-    name.rsplit('.').next().is_some_and(|last| last.to_ascii_lowercase().contains("scaler"))
 }
 
 /// Whether a step is a scaler's own work on a loss that it receives. It is ported where the scaler is called.

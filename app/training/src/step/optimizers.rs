@@ -5,8 +5,11 @@ use super::calls::qualified;
 use super::obstacle::{self as why, Obstacle};
 use crate::project::FileInProject;
 use python::PythonFile;
-use python::names::dotted;
+use python::edit::Change;
+use python::names::{called_name, dotted};
+use python::refactor::extracted;
 use python::tree::{Id, kinds};
+use std::collections::BTreeSet;
 
 /// A call that creates a PyTorch optimizer.
 pub struct OptimizerMade<'t> {
@@ -66,6 +69,26 @@ pub fn all_weights(file: &PythonFile<'_>, given: Id) -> Option<Id> {
     call.receiver().filter(|model| dotted(index, *model).is_some()).map(|_| all)
 }
 
+/// Whether an optimizer receives all weights of more than one model, joined in one list.
+pub fn of_several_models(file: &PythonFile<'_>, given: Id) -> bool {
+    let index = &file.index;
+    let given = value_once(file, given);
+    let all = |call: &&Id| index.call(**call).is_some_and(|c| c.name() == Some("parameters") && c.receiver().is_some());
+    let models: BTreeSet<&str> =
+        index.of_kind_in(kinds().call, given).iter().filter(all).map(|c| index.text_of(*c)).collect();
+    models.len() > 1 && index.of_kind_in(kinds().dictionary, given).is_empty()
+}
+
+/// Assigns optimizers to a name that a function returns as soon as they are created.
+pub fn optimizers_named(file: &PythonFile<'_>) -> Vec<Change> {
+    let name = file.free_name(&["optimizer", "made_optimizer"]);
+    let returned = |made: OptimizerMade<'_>| {
+        let statement = file.index.parent(made.call).filter(|p| file.index.kind(*p) == kinds().return_statement)?;
+        extracted(file, statement, made.call, &name)
+    };
+    optimizers_made(file).into_iter().filter_map(returned).collect()
+}
+
 /// Obstacles for a plain script's only optimizer: it must be created once, and in one way.
 pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], whole: Id) -> Vec<Obstacle> {
     let index = &file.view.index;
@@ -76,7 +99,11 @@ pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], wh
     if is_repeated(&file, first.call, 3) {
         out.push(why::optimizer_in_loop(first.call));
     }
-    let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call;
+    // The only call of the function that creates it returns the same optimizer.
+    let maker = file.function_of(first.call).map(|function| file.name_of(function));
+    let makes =
+        |value: Id| maker.is_some_and(|maker| called_name(index, value) == Some(maker) && file.calls(maker).len() == 1);
+    let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call && !makes(value);
     let otherwise = index
         .assignments()
         .filter(|a| file.is_reached_with(whole, a.id()))

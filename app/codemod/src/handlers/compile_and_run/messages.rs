@@ -30,6 +30,7 @@ messages! {
     other_clipping();
     parameter_groups();
     rate_missing();
+    several_models();
     several_processes();
     starts_elsewhere();
 }

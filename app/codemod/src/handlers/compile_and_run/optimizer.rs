@@ -4,10 +4,9 @@ use super::super::Input;
 use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
 use crate::definitions::Values;
 use python::edit::{Splice, spliced};
-use python::numbers::is_zero;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
-use training::step::{OptimizerMade, all_weights, value_once};
+use training::step::{OptimizerMade, all_weights, of_several_models, value_once};
 use training::{FileInProject, Obstacle};
 
 /// The statement that creates the optimizer.
@@ -46,7 +45,9 @@ pub(super) fn read<'t>(
     let trained = weights.and_then(|weights| all_weights(&file, weights));
     let model = trained.and_then(|all| index.receiver(all));
     if model.is_none() {
-        obstacles.push(says::parameter_groups().at(made.call));
+        let several = weights.is_some_and(|weights| of_several_models(&file, weights));
+        let said = if several { says::several_models() } else { says::parameter_groups() };
+        obstacles.push(said.at(made.call));
     }
     let prefix = format!("{}.", made.class());
     let arguments = definitions.names(ARGUMENTS).iter();
@@ -77,7 +78,7 @@ pub(super) fn read<'t>(
             }
             continue;
         }
-        if name == "weight_decay" && remark(DECAY_DIFFERS).is_some() && !is_zero(text) {
+        if name == "weight_decay" && remark(DECAY_DIFFERS).is_some() && !input.project.given.is_zero(file.view, value) {
             obstacles.push(says::decay_differs().at(given[place]));
         }
         if matches!(argument, Argument::Positional(_)) {
