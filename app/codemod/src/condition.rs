@@ -56,6 +56,8 @@ enum Test {
     InsideModule,
     InsideValidation,
     InsideWith(NodePattern),
+    InsideFor(NodePattern),
+    Guards(NodePattern),
     ForwardReaches,
     StepReaches,
     GoesToTensor,
@@ -258,6 +260,10 @@ impl Compiler<'_> {
                     Test::InsideDef(name.to_owned())
                 } else if let Some(pattern) = rest.strip_prefix("inside with ") {
                     Test::InsideWith(self.pattern(pattern)?)
+                } else if let Some(pattern) = rest.strip_prefix("guards ") {
+                    Test::Guards(self.pattern(pattern)?)
+                } else if let Some(pattern) = rest.strip_prefix("inside for ") {
+                    Test::InsideFor(self.pattern(pattern)?)
                 } else if let Some(name) = rest.strip_prefix("call has keyword ") {
                     Test::HasKeyword(vec![name.to_owned()])
                 } else if let Some(name) = rest.strip_prefix("call has no keyword ") {
@@ -424,6 +430,8 @@ impl Condition {
             Test::InsideModule => in_module_method(view, found.node),
             Test::InsideValidation => view.steps.in_validation(view, found.node),
             Test::InsideWith(pattern) => inside_with(view, found.node, pattern),
+            Test::Guards(pattern) => surroundings::guards(view, found.node, pattern),
+            Test::InsideFor(pattern) => surroundings::inside_for(view, found.node, pattern),
             Test::ForwardReaches => s.project.reach.by_forward(view, found.node),
             Test::StepReaches => s.project.reach.by_step(view, found.node),
             Test::OnlyWithCuda => only_with_cuda(view, found.node).is_some(),

@@ -6,7 +6,7 @@ use crate::messages;
 use crate::ported::Severity;
 use crate::reached;
 use guide::ListedName;
-use python::names::{Names, imported_modules};
+use python::names::{Names, called_name, imported_modules};
 use python::strings::{joined_string, plain_string};
 use python::tree::{Id, ROOT, fields, kinds};
 use std::collections::BTreeMap;
@@ -66,6 +66,15 @@ pub(crate) fn residue(
             name.as_str(),
             "torch.cuda.is_available" | "torch.cuda.device_count" | "torch.cuda.is_initialized"
         );
+        // A test for a name in a module uses nothing of it.
+        let tests = |call: Id| match called_name(index, call) {
+            Some("hasattr") => true,
+            Some("getattr") => index.parent(call).is_some_and(|around| index.kind(around) == k.comparison_operator),
+            _ => false,
+        };
+        if index.ancestors(id).nth(1).is_some_and(tests) {
+            continue;
+        }
         // A disabled one has no effect anywhere.
         let off = |call: Id| index.arguments(call).keyword("enabled").is_some_and(|v| index.text_of(v) == "False");
         if name.ends_with(".GradScaler") && index.parent(id).is_some_and(off) {

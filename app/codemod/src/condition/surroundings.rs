@@ -49,13 +49,22 @@ pub(super) fn is_tested(view: &FileView<'_>, id: Id) -> bool {
     false
 }
 
-/// Whether an import may fail: its `except` imports something else instead.
+/// Whether the `if` that tests an expression leads to something that matches a pattern.
+pub(super) fn guards(view: &FileView<'_>, id: Id, pattern: &NodePattern) -> bool {
+    let index = &view.index;
+    let test = index.ancestors(id).find(|a| index.condition(*a).is_some_and(|test| index.is_within(id, test)));
+    let body = test.and_then(|test| index.consequence(test)).zip(pattern.kind);
+    let parts = body.map_or(&[] as &[Id], |(body, kind)| index.of_kind_in(kind, body));
+    parts.iter().any(|part| pattern.matches(index, &view.names, *part, &mut Captures::new()))
+}
+
+/// Whether an import may fail: its `except` imports or assigns something instead.
 pub(super) fn has_fallback(view: &FileView<'_>, id: Id) -> bool {
     let (index, k) = (&view.index, kinds());
     let Some(tried) = index.ancestors(id).find(|a| index.kind(*a) == k.try_statement) else { return false };
     let mut handlers = index.children(tried).filter(|c| index.kind(*c) == k.except_clause && !index.is_within(id, *c));
-    let imports = [k.import_statement, k.import_from_statement];
-    handlers.any(|handler| imports.into_iter().any(|kind| !index.of_kind_in(kind, handler).is_empty()))
+    let binds = [k.import_statement, k.import_from_statement, k.assignment];
+    handlers.any(|handler| binds.into_iter().any(|kind| !index.of_kind_in(kind, handler).is_empty()))
 }
 
 /// The test of an `if`, an `elif` or a conditional expression.
@@ -202,6 +211,13 @@ pub(crate) fn inside_with(view: &FileView<'_>, node: Id, pattern: &NodePattern) 
                 && index.children(*item).any(|value| pattern.matches(index, &view.names, value, &mut Captures::new()))
         })
     })
+}
+
+/// Whether the innermost loop around a node goes through what matches a pattern.
+pub(super) fn inside_for(view: &FileView<'_>, node: Id, pattern: &NodePattern) -> bool {
+    let index = &view.index;
+    let around = index.ancestors(node).find(|a| index.is_loop(*a)).and_then(|around| index.source(around));
+    around.is_some_and(|source| pattern.matches(index, &view.names, source, &mut Captures::new()))
 }
 
 /// Whether a number is the first argument of a call, and that of another call of the function in the class is another.
