@@ -14,7 +14,7 @@ use crate::shared::browser;
 use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
 use painted::Painted;
-use typing::{key, paste, type_in};
+use typing::{LastValue, key, paste, type_in};
 
 /// The height of a line, as in the style sheet.
 const LINE: usize = 20;
@@ -39,14 +39,16 @@ pub(super) fn Editor() -> impl IntoView {
     };
     scroller.on_load(move |scroller| browser::when_resized(&scroller, look));
     let given = StoredValue::new(None);
-    give(session, field, scroller, given);
+    let last = LastValue::new_local(None);
+    give(session, field, scroller, last, given);
     follow(session, field, scroller);
     // The paste that is in progress replaces the whole text.
     let whole = StoredValue::new(false);
     let typed = move |_| {
         let whole = whole.try_update_value(std::mem::take).unwrap_or_default();
-        let Some(value) = field.get_untracked().map(|field| field.value()) else { return };
-        type_in(session, &value, whole, given);
+        if let Some(field) = field.get_untracked() {
+            type_in(session, &field, whole, last, given);
+        }
     };
     let empty = session.memo(|state| state.file().is_none_or(|file| file.lines.text().is_empty()));
     let size = session.memo_of_text(sheet);
@@ -97,7 +99,13 @@ fn sheet(state: &State) -> (usize, usize) {
 }
 
 /// The only function that writes to the field: when another file is shown, or the same one was changed elsewhere.
-fn give(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>, given: StoredValue<Option<(u64, usize)>>) {
+fn give(
+    session: Session,
+    field: NodeRef<Textarea>,
+    scroller: NodeRef<Div>,
+    last: LastValue,
+    given: StoredValue<Option<(u64, usize)>>,
+) {
     let shown = session.memo(|state| (state.project, state.selected));
     Effect::new(move |_| {
         let (shown, Some(field)) = (Some(shown.get()), field.get()) else { return };
@@ -105,6 +113,7 @@ fn give(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>, give
             return;
         }
         given.set_value(shown);
+        last.set_value(None);
         let text = session.state.with_untracked(|state| state.file().map(|file| as_field_text(file.lines.text())));
         let text = text.unwrap_or_default();
         if field.value() != text {
