@@ -4,32 +4,8 @@ use crate::sound::{RECIPES, here, read_tree, to};
 use codemod::port;
 use python::SourceFile;
 
-/// Statements that end in a comment, above places where code is inserted.
-const COMMENTS: &str = "try:
-    import torch
-
-    class Net(torch.nn.Module):
-        def forward(self, x):
-            return x
-
-except ImportError:
-    torch = None
-    Net = None  # type: ignore
-
-
-X = 1  # of one
-
-
-def train(model, loader):
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)  # the rate of the paper
-    for x, y in loader:  # batches
-        optimizer.zero_grad()
-        loss = torch.nn.functional.mse_loss(model(x.cuda()), y.cuda())  # mean
-        loss.backward()
-        optimizer.step()  # update
-        # the end of a turn
-    # the end of an epoch
-";
+/// Statements that end in a comment, above places where code is inserted: a seed of the fuzzer, with the line breaks of Windows.
+const COMMENTS: &str = include_str!("../fuzz/seeds/port_program/crlf_after_a_comment.py");
 
 fn check(path: &str, text: &str, target: &str) {
     let ported = |text: String| {
@@ -47,7 +23,9 @@ fn assert_same(expected: &str, found: &str, place: &str) {
 
 #[test]
 fn the_last_byte_of_a_comment() {
-    ["hpu", "xpu", "ipu", "popdist", "rdu"].iter().for_each(|target| check("train.py", COMMENTS, target));
+    assert!(COMMENTS.contains("ignore\r\n"));
+    let text = COMMENTS.replace("\r\n", "\n");
+    ["hpu", "xpu", "ipu", "popdist", "rdu"].iter().for_each(|target| check("train.py", &text, target));
 }
 
 #[test]
