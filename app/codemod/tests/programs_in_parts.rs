@@ -196,3 +196,30 @@ fn a_weight_decay_of_0_in_another_file() {
         }
     }
 }
+
+#[test]
+fn a_schedule_in_a_dictionary() {
+    let text = "import torch
+
+
+def train(net, loader, criterion, **parts):
+    for epoch in range(4):
+        for x, y in loader:
+            parts[\"optimizer\"].zero_grad()
+            loss = criterion(net(x), y)
+            loss.backward()
+            parts[\"optimizer\"].step()
+        parts[\"scheduler\"].step()
+
+
+net = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+train(net, loader, torch.nn.CrossEntropyLoss(), optimizer=optimizer, scheduler=scheduler)
+";
+    let (after, said) = ported("ipu", &[("a.py", text)]);
+    let handed = "        parts[\"scheduler\"].step()\n        training_step.setOptimizer(parts[\"optimizer\"])\n";
+    assert!(after[0].contains(handed), "{said}{}", after[0]);
+    let (after, said) = ported("rdu", &[("a.py", text)]);
+    assert!(after[0].contains("rdu.update()") && !after[0].contains("zero_grad"), "{said}{}", after[0]);
+}

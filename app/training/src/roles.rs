@@ -6,7 +6,8 @@ use crate::words::{
 };
 use python::PythonFile;
 use python::names::dotted;
-use python::tree::{Id, kinds};
+use python::strings::plain_string;
+use python::tree::{Id, fields, kinds};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -190,6 +191,11 @@ impl Roles {
             return index.parts(id).find_map(|c| self.role_within(view, project, c, depth - 1));
         }
         if kind == k.subscript {
+            // A dictionary of what a training function needs: `kwargs["optimizer"]`.
+            let key = index.field(id, fields().subscript).and_then(|key| plain_string(index, key)).and_then(hinted);
+            if let Some(role @ (Role::Optimizer | Role::Scheduler | Role::Scaler)) = key {
+                return Some(role);
+            }
             return index.value(id).and_then(|v| self.role_within(view, project, v, depth - 1));
         }
         if kind != k.call {

@@ -133,7 +133,7 @@ pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &Ledg
     };
     side.replicas = joined.map(number);
     side.replicas = side.replicas.or_else(|| argument(&terms.replicas).map(Reading::from)).or_else(parallel);
-    side.splits = wrap("DataParallel").filter(|_| side.replicas.is_none());
+    side.splits = wrap("DataParallel").filter(|_| side.replicas.is_none() && !side.compiled);
     side
 }
 

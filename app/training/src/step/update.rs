@@ -3,9 +3,8 @@
 use super::calls::arguments;
 use super::dataflow::leaves;
 use crate::project::FileInProject;
-use crate::roles::{Role, hinted};
-use python::strings::plain_string;
-use python::tree::{Id, fields, kinds};
+use crate::roles::Role;
+use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// `optimizer.step()`, or `scaler.step(optimizer)`.
@@ -20,20 +19,13 @@ pub struct Update<'t> {
     pub closure: bool,
 }
 
-/// The role of what is stepped, also in a dictionary: `kwargs["optimizer"]`.
-fn role(file: FileInProject<'_, '_>, id: Id) -> Option<Role> {
-    let index = &file.index;
-    let key = || plain_string(index, index.field(id, fields().subscript)?).and_then(hinted);
-    file.role(id).or_else(key)
-}
-
 /// The updates in a step, in the order of the text.
 pub fn updates<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<Update<'t>> {
     let index = &file.view.index;
     let read = |call: Id| {
         let object = file.index.receiver(call)?;
         let argument = arguments(&file, call).first().copied();
-        match role(file, object) {
+        match file.role(object) {
             Some(Role::Optimizer) => {
                 Some(Update { call, optimizer: index.text_of(object), scaled: false, closure: argument.is_some() })
             }
@@ -51,7 +43,7 @@ pub fn updates<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<Update<'t>> {
 pub fn ends_step(file: FileInProject<'_, '_>, statement: Id) -> bool {
     ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_", "clip_grad_norm"].iter().any(|name| {
         file.calls(name).iter().any(|call| {
-            let role = file.index.receiver(*call).and_then(|o| role(file, o));
+            let role = file.index.receiver(*call).and_then(|o| file.role(o));
             let ends = match *name {
                 "zero_grad" | "clip_grad_norm_" | "clip_grad_norm" => true,
                 "step" => matches!(role, Some(Role::Optimizer | Role::Scaler)),

@@ -3,10 +3,11 @@
 mod rebound;
 
 use self::rebound::{is_given, is_other};
+use super::scope::{forwards, traces};
 use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{model_calls, optimizers_made};
+use crate::step::{is_model_call, model_calls, optimizers_made};
 use python::names::dotted;
 use python::tree::{Id, kinds};
 
@@ -40,15 +41,23 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
         }
     }
     // A model that no optimizer updates: a teacher, a network whose features a loss compares.
-    for call in model_calls(file) {
-        let Some(name) = index.callee(call).and_then(|callee| dotted(index, callee)) else { continue };
+    for call in forwards(file).filter(|call| !traces(file, *call)) {
+        // `net(image)`, or a method of it: `net.encode(image)`.
+        let model = if is_model_call(file, call) { index.callee(call) } else { index.receiver(call) };
+        let Some(name) = model.and_then(|model| dotted(index, model)) else { continue };
         let is_part = given.iter().any(|(_, known)| name.starts_with(&format!("{known}.")));
         if is_part || is_made_elsewhere(file, name) {
             continue;
         }
-        for assignment in index.assignments().filter(|a| a.assigns(name)) {
+        let assigned = || index.assignments().filter(|a| a.assigns(name));
+        let here = file.function_of(call);
+        let is_local = assigned().any(|a| file.function_of(a.id()) == here);
+        for assignment in assigned() {
             let makes = assignment.value().is_some_and(|value| index.kind(value) == kinds().call);
             let scope = file.function_of(assignment.id());
+            if is_local && scope != here {
+                continue;
+            }
             let is_left = || makes && !is_moved(file, scope, name) && !is_given(file, assignment, name, &given);
             let Some(at) = statement(file, assignment.id()).filter(|_| is_left()) else { continue };
             add(&mut moves.models, at, true, [name.to_owned()]);

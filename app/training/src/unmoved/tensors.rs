@@ -282,7 +282,8 @@ impl Scope<'_, '_> {
             let name = index.text_of(id);
             let meets = |s: &&Id| self.is_on_device(**s) && !reports(**s);
             let is_read = self.statements.iter().filter(meets).any(|s| {
-                reads(file.view, *s).iter().any(|read| index.text_of(*read) == name && !only_counts(file, *read))
+                let joins = |read: &Id| !only_counts(file, *read) && !is_only_collected(file, *read, *s);
+                reads(file.view, *s).iter().any(|read| index.text_of(*read) == name && joins(read))
             });
             if !no_tensor(name)
                 && is_read
@@ -297,6 +298,13 @@ impl Scope<'_, '_> {
             |name: &String| index.of_kind_in(k.identifier, target).iter().position(|id| index.text_of(*id) == name);
         one.names.sort_by_key(place);
     }
+}
+
+/// Whether a statement only puts what is read into a collection, or returns it, beside other values.
+fn is_only_collected(file: FileInProject<'_, '_>, read: Id, statement: Id) -> bool {
+    let (index, k) = (&file.view.index, kinds());
+    let collects = [k.tuple, k.list, k.dictionary, k.pair, k.expression_list, k.return_statement];
+    index.ancestors(read).take_while(|a| *a != statement).chain([statement]).all(|a| collects.contains(&index.kind(a)))
 }
 
 /// Whether a read of a tensor only reads its size.

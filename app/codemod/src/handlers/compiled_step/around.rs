@@ -33,6 +33,7 @@ pub(super) fn release_for_loads(plan: &mut Plan<'_, '_>, infers: bool) {
     let text = plan.block("release", &Values::default().flag("from_inference", infers));
     let wholes = std::iter::once(plan.step.whole).chain(plan.others.iter().copied());
     let loaded: BTreeSet<Id> = wholes.flat_map(|whole| saves(plan.step.file, whole).loaded).collect();
+    plan.releases |= !loaded.is_empty();
     for at in loaded {
         plan.insert(at, false, &text);
     }

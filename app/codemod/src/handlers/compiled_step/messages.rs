@@ -31,7 +31,18 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     BlockShape::new(IMPORT, &["other_modes"]),
     BlockShape::new(
         DEFINITIONS,
-        &["other_modes", "several", "infers", "freezes", "tells_rates", "carries", "accumulation", "class", "classes"],
+        &[
+            "other_modes",
+            "several",
+            "infers",
+            "releases",
+            "freezes",
+            "tells_rates",
+            "carries",
+            "accumulation",
+            "class",
+            "classes",
+        ],
     ),
     BlockShape::new(
         CLASS,

@@ -16,8 +16,9 @@ pub(super) struct Plan<'a, 't> {
     /// Statements around or next to the step that have to be simplified first.
     pub(super) simpler: Vec<Wish>,
     pub(super) edits: Vec<Wish>,
-    /// Whether the new code runs an inference model, and whether it passes on rates out of the step's reach.
+    /// Whether the new code runs an inference model, releases the target, and passes on rates out of the step's reach.
     pub(super) infers: bool,
+    pub(super) releases: bool,
     pub(super) tells_rates: bool,
 }
 
@@ -33,6 +34,7 @@ impl<'a, 't> Plan<'a, 't> {
             simpler: Vec::new(),
             edits: Vec::new(),
             infers: false,
+            releases: false,
             tells_rates: false,
         }
     }

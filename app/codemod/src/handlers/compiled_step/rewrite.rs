@@ -288,6 +288,7 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
         .flag("other_modes", is_branch)
         .flag("several", parts.len() > 1)
         .flag("infers", parts.iter().any(|(plan, _)| plan.infers))
+        .flag("releases", parts.iter().any(|(plan, _)| plan.infers || plan.releases))
         .flag("freezes", parts.iter().any(|(plan, unit)| plan.step.trains_a_part(&unit.slice)))
         .flag("tells_rates", parts.iter().any(|(plan, _)| plan.tells_rates))
         .flag("carries", parts.iter().any(|(_, unit)| !unit.module.carried.is_empty()))
