@@ -75,3 +75,16 @@ fn an_accelerator_that_is_chosen_before() {
         assert!(texts[0].contains("kind = \"gpu\" if "), "{}", texts[0]);
     }
 }
+
+#[test]
+fn a_number_of_gpus_that_decides_more_than_copies_is_changed() {
+    let guarded =
+        |guard: &str| ported("hpu", &[("a.py", &after(guard).replace("\nfor x", "\nmodel.to(device)\nfor x"))]).0;
+    let copies = "if torch.cuda.device_count() > 1:\n    print('several')\n    model = torch.nn.DataParallel(model)\n";
+    let texts = guarded(copies);
+    assert!(texts[0].contains("torch.cuda.device_count() > 1"), "{}", texts[0]);
+    for more in ["    device = torch.device('cuda')\n", "else:\n    device = torch.device('cpu')\n"] {
+        let texts = guarded(&format!("{copies}{more}"));
+        assert!(texts[0].contains("torch.hpu.device_count()"), "{}", texts[0]);
+    }
+}

@@ -49,13 +49,20 @@ pub(super) fn is_tested(view: &FileView<'_>, id: Id) -> bool {
     false
 }
 
-/// Whether the `if` that tests an expression leads to something that matches a pattern.
+/// Whether an `if` without an `else` tests an expression and leads to nothing but what matches a pattern, and to calls
+/// such as `print`.
 pub(super) fn guards(view: &FileView<'_>, id: Id, pattern: &NodePattern) -> bool {
     let index = &view.index;
     let test = index.ancestors(id).find(|a| index.condition(*a).is_some_and(|test| index.is_within(id, test)));
-    let body = test.and_then(|test| index.consequence(test)).zip(pattern.kind);
-    let parts = body.map_or(&[] as &[Id], |(body, kind)| index.of_kind_in(kind, body));
-    parts.iter().any(|part| pattern.matches(index, &view.names, *part, &mut Captures::new()))
+    let Some((body, kind)) =
+        test.filter(|test| index.is_plain_if(*test)).and_then(|test| index.consequence(test)).zip(pattern.kind)
+    else {
+        return false;
+    };
+    let matches = |part: &Id| pattern.matches(index, &view.names, *part, &mut Captures::new());
+    let has_match = |statement: Id| index.of_kind_in(kind, statement).iter().any(matches);
+    let is_call = |statement: Id| index.parts(statement).next().is_some_and(|part| index.kind(part) == kinds().call);
+    index.parts(body).any(has_match) && index.parts(body).all(|statement| has_match(statement) || is_call(statement))
 }
 
 /// Whether an import may fail: its `except` imports or assigns something instead.

@@ -5,6 +5,7 @@ use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
 use python::names::called_name;
+use python::syntax::Argument;
 use python::tree::{Id, ROOT, kinds};
 
 /// What remains of a step that computes in the model's own type.
@@ -28,6 +29,21 @@ fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
             _ => file.index.callee(*call).is_some_and(is_scaler) || is_handed(file, *call),
         }
     })
+}
+
+/// Whether a block limits gradients: it clips, or it passes more than the loss and the optimizer to a scaler's class.
+fn clips(file: FileInProject<'_, '_>, block: Id) -> bool {
+    let index = &file.index;
+    let limits = |argument: Argument| match argument {
+        Argument::Keyword { name, .. } => name != "create_graph",
+        _ => true,
+    };
+    let gives_limit = |call: Id| index.arguments(call).iter().filter(|a| limits(*a)).count() > 2;
+    let named = |call: Id| called_name(index, call).is_some_and(|name| name.contains("clip_grad"));
+    index
+        .of_kind_in(kinds().call, block)
+        .iter()
+        .any(|call| named(*call) || is_handed(file, *call) && gives_limit(*call))
 }
 
 /// The body of `if n_gpu > 1: loss = loss.mean()`, for losses that are parts of one with several GPUs. Without the test
@@ -72,6 +88,10 @@ impl MixedPrecision {
                 (false, true) if !asks_for_mode(test) => (else_body, body),
                 _ => continue,
             };
+            // If only the block with mixed precision clips, the other one is another update.
+            if clips(file, mixed) && !clips(file, plain) {
+                continue;
+            }
             if !out.drops(&file, test) && file.is_reached(body) {
                 out.dropped.push(mixed);
                 out.tests.push(test);
