@@ -63,6 +63,11 @@ fn a_loader_and_a_checkpoint_in_the_file_that_is_run() {
     let (_, said) = ported("popdist", &[("engine.py", ENGINE), ("train.py", &main)]);
     assert!(said.contains("Every instance reads all of this loader's samples"), "{said}");
     assert!(said.contains("Only the first instance writes this file"), "{said}");
+    let sampled = main
+        .replace("), True)", "), sampler=Balanced(labels))")
+        .replace("from engine", "from samplers import Balanced\nfrom engine");
+    let (_, said) = ported("popdist", &[("engine.py", ENGINE), ("train.py", &sampled)]);
+    assert!(said.contains("Every instance reads all of this loader's samples"), "{said}");
     let other = main.replace("best.pth", "start.pth");
     let (_, said) = ported("popdist", &[("engine.py", ENGINE), ("train.py", &other)]);
     assert!(!said.contains("Only the first instance writes this file"), "{said}");
