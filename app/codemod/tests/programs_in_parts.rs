@@ -264,3 +264,16 @@ fn a_keras_program_that_does_not_import_the_framework_itself() {
     let (texts, _) = ported("ipu", &[("model.py", KERAS_MODEL), ("train.py", &other)]);
     assert_eq!(texts[1], other);
 }
+
+#[test]
+fn a_program_beside_the_one_that_trains() {
+    let train = format!("{STEP}\n\ndef main():\n    pass\n\n\nif __name__ == \"__main__\":\n    main()\n");
+    let other = "import torch\n\nif __name__ == \"__main__\":\n    net = torch.load(\"net.pt\", map_location=\"cuda\")\n    \
+                 print(net(torch.zeros(3, device=\"cuda\")))\n";
+    let (_, said) = ported("ipu", &[("show.py", other), ("train.py", &train)]);
+    assert!(!said.contains("CUDA device"), "{said}");
+    // It trains, too, in another way.
+    let trains = other.replace("print(net", "net.minimize(net");
+    let (_, said) = ported("ipu", &[("show.py", &trains), ("train.py", &train)]);
+    assert!(said.contains("CUDA device"), "{said}");
+}
