@@ -367,6 +367,12 @@ class Starts(unittest.TestCase):
         self.check("hpu", "--lr 1", "mode=NEW --lr 1", own=["mode=NEW"])
         compiled = "compile -b 8 --pef-name twin --output-folder pef -- --lr 1"
         self.check("rdu", "--lr 1", "run -b 8 --pef pef/twin/twin.pef -- --lr 1", [compiled], batch=8)
+        # The program's own option, however it is spelled.
+        for own in ("--batch_size 4", "--batch-size=4", "-b 4", "train.batch_size=4"):
+            self.check("rdu", own, f"run -b 4 --pef pef/twin/twin.pef -- {own}",
+                       [f"compile -b 4 --pef-name twin --output-folder pef -- {own}"], batch=8)
+        self.check("rdu", "--batch-norm 4", "run -b 8 --pef pef/twin/twin.pef -- --batch-norm 4",
+                   ["compile -b 8 --pef-name twin --output-folder pef -- --batch-norm 4"], batch=8)
         # As a launch script has it; the original knows nothing of that.
         self.check("rdu", "run -b 4 --pef=out/o.pef -- --lr 1", "run -b 4 --pef pef/twin/twin.pef -- --lr 1",
                    [compiled.replace("-b 8", "-b 4")], "--lr 1")

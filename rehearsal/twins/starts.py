@@ -2,6 +2,8 @@
 
 # SambaFlow's own options that name what the kit names itself.
 PEF = ("-p", "--pef", "--pef-name", "--output-folder")
+# Names of an option for the batch size, without dashes and underscores.
+BATCH = ("b", "bs", "batchsize", "trainbatchsize", "trainbs", "minibatchsize", "perdevicetrainbatchsize")
 
 
 class Start:
@@ -23,6 +25,8 @@ def of(target, arguments, own=(), batch=None, first=()):
     if arguments[:1] in (["compile"], ["run"]):
         told, arguments = _divided(arguments[1:])
         own, batch = [*_without_pef(told), *own], None
+    else:
+        batch = _batch_in(arguments) or batch
     own += ["-b", str(batch)] if batch else []
     rest = ["--", *arguments] if arguments else []
     return Start(
@@ -42,6 +46,18 @@ def with_words(command, words, batch):
     """A start of SambaFlow with more words behind its command, and the batch where it has none."""
     batch = [] if any(word in ("-b", "--batch-size") for word in _divided(command)[0]) else ["-b", str(batch)]
     return [command[0], *words, *batch, *command[1:]]
+
+
+def _batch_in(arguments):
+    """The batch size in a program's own arguments, in any spelling: `--batch_size 8`, `-b 8`, `--bs=8`, `train.batch-size=8`."""
+    for place, word in enumerate(arguments):
+        name, assigned, value = word.partition("=")
+        if not assigned:
+            value = "".join(arguments[place + 1 : place + 2]) if word.startswith("-") else ""
+        last = name.rpartition(".")[2].replace("-", "").replace("_", "").lower()
+        if last in BATCH and value.isdigit():
+            return int(value)
+    return None
 
 
 def _divided(arguments):

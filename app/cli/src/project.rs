@@ -3,7 +3,7 @@
 use crate::reading::{read_some, refusal, text_of};
 use crate::replacement::left_whole;
 use crate::usage::{Usage, usage};
-use codemod::Diagnostic;
+use codemod::{Diagnostic, Severity};
 use python::SourceFile;
 use std::collections::HashSet;
 use std::fs;
@@ -159,6 +159,11 @@ impl Project {
             }
             _ => text,
         };
+        // The sources of a folder are ported without such a file.
+        let is_beside =
+            |refused: &Diagnostic| self.whole_folder && !path.ends_with(".py") && refused.recipe == "engine#not-utf8";
+        let severity = |refused: &Diagnostic| if is_beside(refused) { Severity::Warning } else { refused.severity };
+        let text = text.map_err(|refused| Diagnostic { severity: severity(&refused), ..refused });
         Input { path, shown, disk: Some(file.to_path_buf()), text }
     }
 }

@@ -237,3 +237,57 @@ train(net, loader, torch.nn.CrossEntropyLoss(), optimizer=optimizer, scheduler=s
     let (after, said) = ported("rdu", &[("a.py", text)]);
     assert!(after[0].contains("rdu.update()") && !after[0].contains("zero_grad"), "{said}{}", after[0]);
 }
+
+const KERAS_MODEL: &str = "from tensorflow.keras.layers import Dense, Input
+from tensorflow.keras.models import Model
+
+
+class Coder:
+    def __init__(self, width):
+        inputs = Input(shape=(width,))
+        self.model = Model(inputs, Dense(width)(inputs))
+        self.model.compile(\"adam\", \"mse\")
+
+    def train(self, data):
+        return self.model.fit(data, data, batch_size=32)
+
+
+def make(width):
+    inputs = Input(shape=(width,))
+    return Model(inputs, Dense(width)(inputs))
+";
+
+#[test]
+fn a_keras_program_that_does_not_import_the_framework_itself() {
+    let by_class = "import numpy as np\nfrom model import Coder\n\n\ndef main():\n    data = np.load(\"data.npy\")\n    \
+                    coder = Coder(data.shape[1])\n    coder.train(data)\n\n\nif __name__ == \"__main__\":\n    main()\n";
+    let by_function = "import numpy as np\nfrom model import make\n\ndata = np.load(\"data.npy\")\n\
+                       net = make(data.shape[1])\nnet.compile(\"adam\", \"mse\")\nnet.fit(data, data, epochs=2)\n";
+    for main in [by_class, by_function] {
+        for target in ["ipu", "popdist"] {
+            let (texts, said) = ported(target, &[("model.py", KERAS_MODEL), ("train.py", main)]);
+            let (_, rest) = texts[1].split_once("configure_ipu_system()\n").expect(&said);
+            let (_, scope) = rest.split_once("with strategy.scope():\n").expect(rest);
+            assert!(["train(data)", "epochs=2)"].iter().any(|last| scope.contains(last)), "{scope}");
+        }
+        let (_, said) = ported("hpu", &[("model.py", KERAS_MODEL), ("train.py", main)]);
+        assert!(said.contains("has had no TensorFlow"), "{said}");
+    }
+    // A function of that name in another package makes no model.
+    let other = by_function.replace("from model", "from shop");
+    let (texts, _) = ported("ipu", &[("model.py", KERAS_MODEL), ("train.py", &other)]);
+    assert_eq!(texts[1], other);
+}
+
+#[test]
+fn a_program_beside_the_one_that_trains() {
+    let train = format!("{STEP}\n\ndef main():\n    pass\n\n\nif __name__ == \"__main__\":\n    main()\n");
+    let other = "import torch\n\nif __name__ == \"__main__\":\n    net = torch.load(\"net.pt\", map_location=\"cuda\")\n    \
+                 print(net(torch.zeros(3, device=\"cuda\")))\n";
+    let (_, said) = ported("ipu", &[("show.py", other), ("train.py", &train)]);
+    assert!(!said.contains("CUDA device"), "{said}");
+    // It trains, too, in another way.
+    let trains = other.replace("print(net", "net.minimize(net");
+    let (_, said) = ported("ipu", &[("show.py", &trains), ("train.py", &train)]);
+    assert!(said.contains("CUDA device"), "{said}");
+}

@@ -21,6 +21,8 @@ pub struct Keras {
     scoped: BTreeSet<String>,
     /// Some file of the project does the work at its top level.
     started: bool,
+    /// Files that work with a model through what they import from others of the project.
+    reaching: BTreeSet<String>,
 }
 
 /// Consecutive statements of one block: the first and the last that work with a model.
@@ -90,8 +92,22 @@ impl Keras {
                 break;
             }
         }
+        let modules: BTreeSet<&str> = views.iter().flat_map(|view| view.path.split('/')).collect();
+        let is_own = |head: &str| modules.contains(head) || modules.contains(format!("{head}.py").as_str());
+        let reaches = |view: &&&FileView<'_>| {
+            view.index.of_kind(kinds().call).iter().any(|call| {
+                let imported = view.qualified(*call).filter(|name| is_own(head_of(name)));
+                imported.is_some() && called_name(&view.index, *call).is_some_and(|name| keras.working.contains(name))
+            })
+        };
+        keras.reaching = views.iter().filter(reaches).map(|view| view.path.to_owned()).collect();
         keras.started = views.iter().any(|v| !keras.working_statements(v, known, ROOT).is_empty());
         keras
+    }
+
+    /// Whether a file is written for the framework, or works with a model through other files of the project.
+    pub fn is_used(&self, view: &FileView<'_>) -> bool {
+        view.names.uses_framework("tensorflow") || self.reaching.contains(view.path)
     }
 
     /// Whether a node runs under a strategy's scope: in its block, or in a function that is called from there.
@@ -277,14 +293,19 @@ fn makes_model(name: &str) -> bool {
 
 /// Whether a name belongs to a package that is unrelated to the project's own functions.
 fn is_library(qualified: &str) -> bool {
-    qualified.split('.').next().is_some_and(|head| KERAS_LIBRARIES.contains(&head))
+    KERAS_LIBRARIES.contains(&head_of(qualified))
+}
+
+/// The package in a qualified name.
+fn head_of(qualified: &str) -> &str {
+    qualified.trim_start_matches('.').split('.').next().unwrap_or_default()
 }
 
 /// Whether an expression is a Keras model, judging by what is assigned to it or how it is used.
 pub fn is_model(view: &FileView<'_>, keras: &Keras, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
-    if !view.names.uses_framework("tensorflow") {
+    if !keras.is_used(view) {
         return false;
     }
     if index.kind(id) == k.call {

@@ -11,6 +11,7 @@ pub mod counting;
 pub mod evaluation;
 mod figure;
 pub mod files;
+mod float64;
 pub mod given;
 pub mod keras;
 pub mod keras_batches;
@@ -41,6 +42,7 @@ pub mod view;
 pub mod words;
 
 pub use by_hand::updated_by_hand;
+pub use float64::is_float64;
 pub use ledger::{Quantity, Words};
 pub use programs::files_of_programs;
 pub use project::{FileInProject, ProjectFacts};

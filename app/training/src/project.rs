@@ -148,6 +148,11 @@ pub struct ProjectFacts {
 }
 
 impl ProjectFacts {
+    /// Whether a file uses a framework; also through other files, if that is where the work with it is.
+    pub fn uses_framework(&self, view: &FileView<'_>, framework: &str) -> bool {
+        view.names.uses_framework(framework) || (framework == "tensorflow" && self.keras.is_used(view))
+    }
+
     /// Whether some file imports a module, or something of it.
     pub fn imports(&self, module: &str) -> bool {
         self.imported

@@ -9,18 +9,26 @@ use python::tree::{Id, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Top-level definitions that no program of the project reaches, by path and name; in a module, those that no program
-/// reaches that trains.
+/// reaches that trains; and the files that none of these load and that train nothing themselves.
 #[derive(Debug, Default)]
-pub struct Unused(BTreeMap<String, BTreeSet<String>>);
+pub struct Unused {
+    definitions: BTreeMap<String, BTreeSet<String>>,
+    files: BTreeSet<String>,
+}
 
 impl Unused {
     /// The unused definition around a node, with its name.
     pub fn around<'t>(&self, view: &FileView<'t>, id: Id) -> Option<(Id, &'t str)> {
-        let names = self.0.get(view.path)?;
-        let definition =
-            std::iter::once(id).chain(view.index.ancestors(id)).find(|a| view.index.parent(*a) == Some(ROOT))?;
+        let names = self.definitions.get(view.path)?;
+        let definition = statement_around(view, id)?;
         let name = view.name_of(definition);
         names.contains(name).then_some((definition, name))
+    }
+
+    /// The statement around a node of a file that no program loads that trains, and the name of the file.
+    pub fn in_other_program<'v>(&self, view: &FileView<'v>, id: Id) -> Option<(Id, &'v str)> {
+        let statement = statement_around(view, id).filter(|_| self.files.contains(view.path))?;
+        Some((statement, view.path.rsplit('/').next().unwrap_or(view.path)))
     }
 
     /// Reads all files. Nothing is unused if no program starts, since users of a library may use all of it, or if names
@@ -82,16 +90,28 @@ impl Unused {
         let mut set_aside = |left: BTreeMap<&str, Vec<(usize, Id)>>, is_meant: &dyn Fn(usize) -> bool| {
             for (name, places) in left {
                 for (file, _) in places.into_iter().filter(|(file, _)| is_meant(*file)) {
-                    out.0.entry(views[file].path.to_owned()).or_default().insert(name.to_owned());
+                    out.definitions.entry(views[file].path.to_owned()).or_default().insert(name.to_owned());
                 }
             }
         };
         set_aside(unreached(&|_| true), &|_| true);
         if !training.is_empty() {
             set_aside(unreached(&|file| training.contains(views[file].path)), &|file| !starts(views[file]));
+            let leading = leading_to_training(views, &[]);
+            let trains = ["minimize", "apply_gradients", "train", "fit_generator", "train_on_batch"];
+            let is_other = |view: &&&FileView<'_>| {
+                let acts = trains.iter().any(|name| !view.calls(name).is_empty());
+                !training.contains(view.path) && !leading.contains(view.path) && !acts
+            };
+            out.files = views.iter().filter(is_other).map(|view| view.path.to_owned()).collect();
         }
         out
     }
+}
+
+/// The statement of a file that a node is in.
+fn statement_around(view: &FileView<'_>, id: Id) -> Option<Id> {
+    std::iter::once(id).chain(view.index.ancestors(id)).find(|a| view.index.parent(*a) == Some(ROOT))
 }
 
 /// The files that programs load that train, by the names of the modules that they import.

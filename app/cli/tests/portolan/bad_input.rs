@@ -124,3 +124,12 @@ fn wrong_usage_is_2() {
     }
     assert_eq!(read(home.path(), "a.py"), TRAINER);
 }
+
+#[test]
+fn requirements_that_can_not_be_read_stop_nothing() {
+    let home = folder(&[("train.py", TRAINER)]);
+    fs::write(home.path().join("requirements.txt"), b"\xff\xfen\0u\0m\0p\0y\0").unwrap();
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "."]);
+    assert!(ran.err.contains("requirements.txt:1:1: warning[engine#not-utf8] the file is UTF-16"), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains("+++ b/train.py\n"), "{ran:?}");
+}

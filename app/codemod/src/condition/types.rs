@@ -37,6 +37,7 @@ pub(crate) enum Type {
     Uncut,
     Mask,
     MovedSlice,
+    Float64,
     TrueForTraining,
     /// A part of a training step, for a rule that refers to its parts.
     StepPart(Part),
@@ -72,6 +73,7 @@ impl Type {
             "uncut array" => Self::Uncut,
             "mask" => Self::Mask,
             "moved slice" => Self::MovedSlice,
+            "float64 array" => Self::Float64,
             "true for training" => Self::TrueForTraining,
             role => Self::Role(Role::parse(role)?),
         })
@@ -107,6 +109,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         | Type::KerasModel
         | Type::Pipeline
         | Type::MovedSlice
+        | Type::Float64
         | Type::TrueForTraining => index
             .of_kind(k.identifier)
             .iter()
@@ -138,6 +141,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Uncut => uncut(s.view, &s.project.keras).contains(&id),
         Type::Mask => is_mask(s.view, id),
         Type::MovedSlice => is_moved_slice(s.view, id),
+        Type::Float64 => training::is_float64(s.view, id),
         Type::TrueForTraining => s.project.shared_loaders.is_true_for_training(s.view, id),
         Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),

@@ -14,7 +14,7 @@ use training::{FileView, ProjectFacts};
 /// Where a patch rule matches, its conditions included.
 pub(super) fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) -> Vec<Match<'t>> {
     let Body::Patch(patch) = &rule.body else { return Vec::new() };
-    if !rule.framework.as_ref().is_none_or(|f| situation.view.names.uses_framework(f))
+    if !rule.framework.as_ref().is_none_or(|f| situation.project.uses_framework(situation.view, f))
         || !patch.words().iter().all(|w| situation.view.has_word(w))
         || !rule.conditions.iter().all(|c| c.holds_for_file(situation))
     {

@@ -20,7 +20,8 @@ pub(super) fn set_aside(
     let mut first = None;
     remarks.retain(|remark| {
         let at = remark.range.start;
-        let around = index.innermost(&(at..at)).and_then(|id| unused.around(view, id));
+        let of = |id| unused.around(view, id).or_else(|| unused.in_other_program(view, id));
+        let around = index.innermost(&(at..at)).and_then(of);
         let Some((definition, name)) = around.filter(|_| remark.severity == Severity::Warning) else { return true };
         let said = places.diagnostic(remark.clone());
         told.insert((said.original.line, said.recipe));

@@ -123,7 +123,7 @@ impl File<'_> {
     fn ask_handler(&mut self, by: By<'_>, handler: &Handler) {
         let (plan, facts, fields) = (self.plan, self.facts, self.fields);
         let (recipe, rule, state) = (by.recipe, by.rule, &self.states[self.n]);
-        let of_framework = |f: &String| self.view.is_some_and(|v| v.names.uses_framework(f));
+        let of_framework = |f: &String| self.view.is_some_and(|v| facts.uses_framework(v, f));
         if !rule.framework.as_ref().is_none_or(of_framework) {
             return;
         }
