@@ -32,6 +32,7 @@ use tensor_device::goes_to_a_tensor;
 use training::keras_layers::only_maps_apply;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
+use training::step::limits_alone;
 use training::{FileInProject, FileView, ProjectFacts};
 use types::is_of_type;
 
@@ -75,6 +76,7 @@ enum Test {
     UnderScope,
     OnlyEvaluation,
     AlsoEvaluation,
+    LimitsAlone,
     OnlyMaps,
     /// The rule is applied to the original program.
     AsGiven,
@@ -237,6 +239,7 @@ impl Compiler<'_> {
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
             "evaluation reads it too" => Test::AlsoEvaluation,
+            "it limits gradients with mixed precision alone" => Test::LimitsAlone,
             "only a pipeline's map applies it" => Test::OnlyMaps,
             "as the program was given" => Test::AsGiven,
             "first in the project" => Test::FirstOfProject,
@@ -445,6 +448,7 @@ impl Condition {
             }),
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
             Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
+            Test::LimitsAlone => limits_alone(FileInProject { view, project: s.project }, found.node),
             Test::AlsoEvaluation => s.project.shared_loaders.makes(view, found.node),
             Test::OnlyMaps => only_maps_apply(view, found.node),
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),

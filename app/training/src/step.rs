@@ -76,7 +76,7 @@ pub use optimizers::{
 };
 pub use optional::{is_chosen, is_optional};
 pub(crate) use phase::phase_test;
-pub use precision::MixedPrecision;
+pub use precision::{MixedPrecision, limits_alone};
 pub use saves::{Saves, saves};
 pub(crate) use scaler_calls::calls_scaler;
 pub use schedule::{Schedules, schedules, steps_scheduler};

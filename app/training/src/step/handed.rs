@@ -26,7 +26,7 @@ pub struct HandedLoss {
 
 /// Whether a call passes a loss and an optimizer to a scaler.
 pub(super) fn is_handed(file: FileInProject<'_, '_>, call: Id) -> bool {
-    file.view.index.calls().any(|other| other.id() == call && parts(file, other).is_some())
+    file.view.index.call(call).is_some_and(|call| parts(file, call).is_some())
 }
 
 /// The loss and the optimizer in such a call.

@@ -31,19 +31,43 @@ fn is_mixed(file: FileInProject<'_, '_>, block: Id) -> bool {
     })
 }
 
-/// Whether a block limits gradients: it clips, or it passes more than the loss and the optimizer to a scaler's class.
-fn clips(file: FileInProject<'_, '_>, block: Id) -> bool {
+/// Whether a call limits gradients: it clips, or it passes more than the loss and the optimizer to a scaler's class.
+fn limits(file: FileInProject<'_, '_>, call: Id) -> bool {
     let index = &file.index;
-    let limits = |argument: Argument| match argument {
-        Argument::Keyword { name, .. } => name != "create_graph",
-        _ => true,
+    let is_given = |argument: &Argument| !matches!(argument, Argument::Keyword { name, .. } if *name == "create_graph");
+    called_name(index, call).is_some_and(|name| name.contains("clip_grad"))
+        || is_handed(file, call) && index.arguments(call).iter().filter(is_given).count() > 2
+}
+
+/// Whether a call passes a limit of the gradients to a scaler's class in a block with mixed precision, next to a block
+/// without it that does not limit them. The port keeps the latter, and finds only limits that the step itself applies.
+pub fn limits_alone(file: FileInProject<'_, '_>, call: Id) -> bool {
+    let index = &file.index;
+    let clips = |block: Id| index.of_kind_in(kinds().call, block).iter().any(|call| limits(file, *call));
+    let is_alone = |(mixed, plain): (Id, Id)| index.is_within(call, mixed) && !clips(plain);
+    is_handed(file, call)
+        && limits(file, call)
+        && index.ancestors(call).filter_map(|test| alternatives(file, test)).any(is_alone)
+}
+
+/// The block with mixed precision and the one without it between which an `if` chooses.
+fn alternatives(file: FileInProject<'_, '_>, test: Id) -> Option<(Id, Id)> {
+    let (k, index) = (kinds(), &file.index);
+    // A test for a compute mode has the other modes' code next to the target's.
+    let asks_for_mode = || {
+        let condition = index.condition(test);
+        file.project.modes.as_ref().zip(condition).is_some_and(|(m, c)| m.tested(index, c).is_some())
     };
-    let gives_limit = |call: Id| index.arguments(call).iter().filter(|a| limits(*a)).count() > 2;
-    let named = |call: Id| called_name(index, call).is_some_and(|name| name.contains("clip_grad"));
-    index
-        .of_kind_in(kinds().call, block)
-        .iter()
-        .any(|call| named(*call) || is_handed(file, *call) && gives_limit(*call))
+    let body = index.consequence(test).filter(|_| index.kind(test) == k.if_statement)?;
+    let mut otherwise = index.children(test).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c)));
+    let (Some(other), None) = (otherwise.next(), otherwise.next()) else { return None };
+    let else_body = index.body(other).filter(|_| index.kind(other) == k.else_clause)?;
+    match (is_mixed(file, body), is_mixed(file, else_body)) {
+        (true, false) => Some((body, else_body)),
+        // `if scaler is None:`
+        (false, true) if !asks_for_mode() => Some((else_body, body)),
+        _ => None,
+    }
 }
 
 /// The body of `if n_gpu > 1: loss = loss.mean()`, for losses that are parts of one with several GPUs. Without the test
@@ -66,33 +90,13 @@ impl MixedPrecision {
         let k = kinds();
         let index = &file.index;
         let mut out = Self::default();
-        // A test for a compute mode has the other modes' code next to the target's.
-        let asks_for_mode = |test: Id| {
-            let condition = index.condition(test);
-            file.project.modes.as_ref().zip(condition).is_some_and(|(m, c)| m.tested(index, c).is_some())
-        };
         for &test in index.of_kind_in(k.if_statement, whole) {
             if let Some(body) = mean_of_loss(file, test) {
                 out.tests.push(test);
                 out.unwrapped.push((test, body));
             }
-            let otherwise: Vec<Id> =
-                index.children(test).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c))).collect();
-            let ([other], Some(body)) = (otherwise.as_slice(), index.consequence(test)) else { continue };
-            let Some(else_body) = index.body(*other).filter(|_| index.kind(*other) == k.else_clause) else {
-                continue;
-            };
-            let (mixed, plain) = match (is_mixed(file, body), is_mixed(file, else_body)) {
-                (true, false) => (body, else_body),
-                // `if scaler is None:`
-                (false, true) if !asks_for_mode(test) => (else_body, body),
-                _ => continue,
-            };
-            // If only the block with mixed precision clips, the other one is another update.
-            if clips(file, mixed) && !clips(file, plain) {
-                continue;
-            }
-            if !out.drops(&file, test) && file.is_reached(body) {
+            let Some((mixed, plain)) = alternatives(file, test) else { continue };
+            if !out.drops(&file, test) && index.consequence(test).is_some_and(|body| file.is_reached(body)) {
                 out.dropped.push(mixed);
                 out.tests.push(test);
                 out.unwrapped.push((test, plain));
