@@ -45,7 +45,13 @@ async function once(url, config) {
 }
 
 const perfect = ({ scores }) => scores.every((score) => score === 100);
-const wanted = process.argv.slice(2);
+// `/port/` as the browser shows it, or `port/`.
+const wanted = process.argv.slice(2).map((page) => page.replace(/^\//, ""));
+const unknown = wanted.filter((page) => !pages.includes(page));
+if (unknown.length > 0) {
+  console.error(`    no such page: ${unknown.join(", ")}; there are ${pages.map((page) => `/${page}`).join(" ")}`);
+  process.exit(2);
+}
 let below = 0;
 console.log(`    ${"".padEnd(42)}perf a11y best  seo    FCP    LCP    TBT   CLS`);
 for (const page of pages.filter((page) => wanted.length === 0 || wanted.includes(page))) {
