@@ -121,7 +121,7 @@ async function typingInPage(browser, address, lines) {
 
 /**
  * Typing in a page that has nothing but a text field of the same size: what the browser itself takes. The page has the site's
- * address, because Chromium's autofill reads the text after each key, but not in a page without an address.
+ * address, because Chromium takes longer for a key there than in a page without one, probably for autofill.
  */
 async function typingInBareField(browser, address, lines) {
   const page = await browser.newPage({ viewport: WINDOW });
