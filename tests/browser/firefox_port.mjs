@@ -1,5 +1,7 @@
 // The Port page in Firefox, as used by a person.
 
+import { sourceText, writeSource } from "./source_text.mjs";
+
 export async function openPort(tab, address, fragment = "") {
   await tab.goto(`${address}port/${fragment}`);
   await isOpen(tab);
@@ -9,18 +11,16 @@ export async function openPort(tab, address, fragment = "") {
 export const isOpen = (tab) => tab.until(() => document.querySelector("#target option") !== null);
 
 /** Types, replacing the existing text, as far as the page can tell. */
-export const write = (tab, text) =>
-  tab.run((text) => {
-    const source = document.querySelector("#source");
-    source.focus();
-    source.select();
-    document.execCommand("insertText", false, text);
-  }, text);
+export const write = (tab, text) => tab.run(writeSource, text);
 
-export const source = (tab) => tab.run(() => document.querySelector("#source").value);
+export const source = (tab) => tab.run(sourceText);
 
 /** Waits until this text is open. */
-export const isSource = (tab, text) => tab.until((text) => document.querySelector("#source")?.value === text, text);
+export async function isSource(tab, text) {
+  for (const end = Date.now() + 60_000; (await source(tab)) !== text; await new Promise((next) => setTimeout(next, 50))) {
+    if (Date.now() > end) throw new Error(`the source is not ${JSON.stringify(text.slice(0, 80))}`);
+  }
+}
 
 /** Waits for a port of the current source; resolves to its summary. */
 export const ported = (tab) =>

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { PortPage, launch } from "./port_page.mjs";
+import { PortPage, launch, untilSource } from "./port_page.mjs";
 import { root, serve } from "./site.mjs";
 
 const folder = join(root, "tests/frozen/work");
@@ -102,7 +102,7 @@ for (const [name, { link, share, open, beside }] of frozen) {
     try {
       await isAsShared(port, share);
       await page.getByRole("button", { name: "Previous project" }).click();
-      await page.waitForFunction(() => document.querySelector("#source").value.startsWith("import torch\nx = "));
+      await untilSource(page, (text) => text.startsWith("import torch\nx = "));
       await port.ported();
     } finally {
       await context.close();

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { PortPage, launch } from "./port_page.mjs";
+import { PortPage, launch, untilSource } from "./port_page.mjs";
 import { dist, root } from "./site.mjs";
 
 const file = join(dist, "portolan.html");
@@ -131,7 +131,7 @@ test("an example of a guide opens, and so does the sample", { timeout: 90_000 },
   await page.waitForFunction(() => location.hash === "#port");
   assert.equal(await page.locator("#source").isVisible(), true);
   await page.getByRole("button", { name: "Sample", exact: true }).click();
-  await page.waitForFunction(() => document.querySelector("#source").value.length > 1000);
+  await untilSource(page, (text) => text.length > 1000);
   assert.equal(await port.source(), trainer);
   assert.deepEqual(faults, []);
   await close();

@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { focusReaches } from "./browser.mjs";
-import { PortPage, launch } from "./port_page.mjs";
+import { PortPage, launch, untilSource } from "./port_page.mjs";
 import { root, serve } from "./site.mjs";
+import { putCaretBehind } from "./source_text.mjs";
 
 const script = (name) => readFileSync(join(root, "tests/fixtures/scripts", name), "utf8");
 const trainer = script("spectra_trainer.py");
@@ -161,10 +162,10 @@ test("every example that the guide links to opens", { timeout: 90_000 }, async (
     for (const link of links.slice(1)) {
       // Two examples may have the same text: the page writes it again.
       await page.page.evaluate((link) => {
-        document.querySelector("#source").value = "";
+        document.querySelector("#source").replaceChildren();
         location.hash = link;
       }, link);
-      await page.page.waitForFunction(() => document.querySelector("#source").value);
+      await untilSource(page.page, (text) => text !== "");
       await page.ported();
     }
     assert.equal(await page.page.locator(".port-notice.bad").count(), 0);
@@ -434,11 +435,9 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
       if (document.querySelector("#target").value !== name) return null;
       const row = document.querySelector(".changes tr.here");
       if (row) return { numbers: [...row.querySelectorAll("td.num")].map((cell) => cell.textContent), remark: row.classList.contains("remark") };
-      const source = document.activeElement;
-      if (source.id !== "source") return null;
-      return { numbers: [String(source.value.slice(0, source.selectionStart).split("\n").length)], remark: false };
+      return document.activeElement.id === "source" ? {} : null;
     }, name);
-    const { numbers, remark } = await seen.jsonValue();
+    const { numbers = [await page.lineOfCaret()], remark } = await seen.jsonValue();
     assert.equal(await page.page.locator(".files [aria-selected=true]").textContent().then((text) => text.startsWith("model.py")), true);
     assert.ok(numbers.includes(line) || remark, `line ${line}`);
     await page.page.goBack();
@@ -450,7 +449,7 @@ onPage("all targets side by side: an entry opens that port there, Back leads bac
   await page.page.locator("#show-source").click();
   await page.tab("matrix");
   await matrix.waitFor();
-  await page.page.locator("#source").fill("x = 1\n");
+  await page.fill("x = 1\n");
   await page.page.waitForFunction(() => document.querySelectorAll(".matrix .file").length === 1);
   assert.equal(await matrix.locator(".file").textContent(), "train.py");
   await page.page.locator(".files .close").last().click();
@@ -640,7 +639,7 @@ onPage("typing goes on while the matrix is made, and makes it anew", {}, async (
   await page.page.locator(".columns").waitFor();
   const columns = await page.page.locator("#source").evaluate(async (field) => {
     for (let n = 0; n < 20; n++) {
-      field.setRangeText("# \n", 0, 0, "end");
+      field.firstChild.firstChild.insertData(0, "# \n");
       field.dispatchEvent(new Event("input", { bubbles: true }));
       await new Promise((next) => setTimeout(next));
     }
@@ -1185,13 +1184,87 @@ onPage("coloured words of the source stand where they are typed", {}, async (pag
 
 /** Edits a line of the source like a person, at its end, and waits for the port. */
 async function editLine(page, line, more) {
-  const source = page.page.locator("#source");
-  const at = (await source.inputValue()).indexOf(line);
-  assert.ok(at >= 0, line);
-  await source.evaluate((field, end) => (field.focus(), field.setSelectionRange(end, end)), at + line.length);
+  assert.ok(await page.page.evaluate(putCaretBehind, line), line);
   await page.page.keyboard.type(more);
   await page.settled();
 }
+
+onPage("the source is edited across its blocks of lines, and that is undone", {}, async (page) => {
+  const { keyboard } = page.page;
+  const lines = Array.from({ length: 250 }, (_, n) => `x${n} = ${n}`);
+  const text = [...lines, ""].join("\n");
+  await page.chooseFiles([{ name: "long.py", text }]);
+  await page.settled();
+  /** The field's text, and the stored text as it is painted around a line. */
+  const check = async (edit, wanted, line) => {
+    assert.equal(await page.source(), wanted, edit);
+    await page.page.evaluate((line) => (document.querySelector("#editor-scroll").scrollTop = Math.max(0, line - 5) * 20), line);
+    const wantedLines = wanted === "" ? [] : wanted.replace(/\n$/, "").split("\n");
+    await page.page.waitForFunction(
+      (wanted) => {
+        const numbers = [...document.querySelectorAll("#painted .number")].map((number) => number.textContent - 1);
+        const painted = [...document.querySelectorAll("#painted .ln")].map((line) => line.textContent.trimEnd());
+        return painted.every((line, at) => line === wanted[numbers[at]]) && painted.length >= Math.min(20, wanted.length);
+      },
+      wantedLines,
+    );
+  };
+  const without = (from, to, ...came) => [...lines.slice(0, from), ...came, ...lines.slice(to), ""].join("\n");
+  const select = (from, to) =>
+    page.page.evaluate(([from, to]) => {
+      const places = [from, to].map((text) => {
+        const walker = document.createTreeWalker(document.querySelector("#source"), NodeFilter.SHOW_TEXT);
+        while (walker.nextNode() && !walker.currentNode.data.includes(text));
+        return [walker.currentNode, walker.currentNode.data.indexOf(text) + text.length];
+      });
+      document.querySelector("#source").focus();
+      getSelection().setBaseAndExtent(...places[0], ...places[1]);
+    }, [from, to]);
+  const edits = [
+    ["a line joined with the next block's first", 99, ["x99 = 99"], ["Delete"], without(99, 101, "x99 = 99x100 = 100")],
+    ["a block's first line joined with the line before", 99, ["x100 = 100"], ["Home", "Backspace"], without(99, 101, "x99 = 99x100 = 100")],
+    ["a line behind a block's last", 99, ["x99 = 99"], ["Enter", "y"], without(100, 100, "y")],
+    ["a line before a block's first", 99, ["x100 = 100"], ["Home", "Enter"], without(100, 100, "")],
+    ["lines of three blocks", 50, ["x50 = 50", "x220 = 220"], ["Delete"], without(51, 221)],
+    ["a key for lines of three blocks", 50, ["x50 = 50", "x220 = 220"], ["y"], without(50, 221, "x50 = 50y")],
+    ["the last lines", 190, ["x199 = 199", "x249 = 249"], ["Delete"], without(200, 250)],
+    ["a line at the end", 240, ["x249 = 249"], ["ArrowDown", "y"], `${text}y`],
+    ["everything", 0, ["x5 = 5"], ["Control+a", "Delete"], ""],
+    ["a key for everything", 0, ["x5 = 5"], ["Control+a", "y", "z"], "yz"],
+    ["everything that ends in an empty line", 0, ["x5 = 5"], ["Control+a", "a", "Enter", "Control+a", "Delete"], ""],
+    ["everything, and new lines", 0, ["x5 = 5"], ["Control+a", "Delete", "a", "Enter", "b"], "a\nb"],
+  ];
+  for (const [edit, line, [from, to = from], keys, wanted] of edits) {
+    await select(from, to);
+    for (const key of keys) await keyboard.press(key);
+    await check(edit, wanted, line);
+    for (let undone = 0; undone < 5 && (await page.source()) !== text; undone++) await keyboard.press("Control+z");
+    await check(`${edit}, undone`, text, line);
+  }
+  // A paste over everything is undone and redone together with what was typed before and after it.
+  const pasted = Array.from({ length: 150 }, (_, n) => `y${n} = ${n}\n`).join("");
+  await select("x99 = 99", "x99 = 99");
+  await keyboard.press("z");
+  const typed = without(99, 100, "x99 = 99z");
+  await check("typed", typed, 99);
+  await page.page.evaluate((text) => navigator.clipboard.writeText(text), pasted);
+  await keyboard.press("Control+a");
+  await keyboard.press("Control+v");
+  await check("pasted", pasted, 99);
+  await keyboard.press("z");
+  await check("typed behind it", `${pasted}z`, 140);
+  for (const [key, wanted] of [
+    ["Control+z", pasted],
+    ["Control+z", typed],
+    ["Control+z", text],
+    ["Control+Shift+z", typed],
+    ["Control+Shift+z", pasted],
+    ["Control+Shift+z", `${pasted}z`],
+  ]) {
+    await keyboard.press(key);
+    await check(key, wanted, 99);
+  }
+});
 
 onPage("a patch takes what was pasted to the port of what was edited on the page", {}, async (page) => {
   await page.paste(trainer);

@@ -1,6 +1,7 @@
 // The Port page, as used by a person: tests act and read through these functions, so that they name no elements.
 
 import { readFile } from "node:fs/promises";
+import { sourceText, writeSource } from "./source_text.mjs";
 
 export { launch, launchWith } from "./browser.mjs";
 
@@ -14,6 +15,17 @@ const kept = async (name) => {
   database.close();
   return bytes && [...bytes];
 };
+
+/** Waits until the source on a page is a text, or passes a test. */
+export async function untilSource(page, wanted) {
+  const holds = typeof wanted === "string" ? (text) => text === wanted : wanted;
+  for (const end = Date.now() + 60_000; ; await new Promise((next) => setTimeout(next, 50))) {
+    // While another page is being loaded there is none to ask.
+    const text = await page.evaluate(sourceText).catch(() => undefined);
+    if (text !== undefined && holds(text)) return;
+    if (Date.now() > end) throw new Error(`the source is ${JSON.stringify(text?.slice(0, 200))}`);
+  }
+}
 
 export class PortPage {
   /** Opens the page in a window of its own; its errors are added to `errors`. */
@@ -54,11 +66,17 @@ export class PortPage {
 
   /** Replaces the whole source. */
   fill(text) {
-    return this.page.locator("#source").fill(text);
+    return this.page.evaluate(writeSource, text);
   }
 
   source() {
-    return this.page.locator("#source").inputValue();
+    return this.page.evaluate(sourceText);
+  }
+
+  /** The number of the line that has the caret. */
+  async lineOfCaret() {
+    const before = await this.page.evaluate(sourceText, true);
+    return String(before.split("\n").length);
   }
 
   /** Waits until no file is being read and everything is ported. */

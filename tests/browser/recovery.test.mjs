@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { crashes, faulty, losing } from "./faults.mjs";
-import { PortPage, launch, launchWith } from "./port_page.mjs";
+import { PortPage, launch, launchWith, untilSource } from "./port_page.mjs";
 import { root, serve, withoutNetwork } from "./site.mjs";
 import { withVersions } from "./versions.mjs";
 
@@ -94,7 +94,7 @@ for (const [named, head] of [["without a name", [0]], ["of another name", [0, 3,
     const port = await withKeptWork(site, () => (isOther = true));
     await port.page.locator(".state.bad", { hasText: "The page and the engine are different versions: reload the page." }).waitFor();
     // The engine may answer before the page has found the kept work.
-    await port.page.waitForFunction((text) => document.querySelector("#source")?.value === text, trainer);
+    await untilSource(port.page, trainer);
     isOther = false;
     await port.page.reload();
     assert.match(await port.ported(), /^\d+ changes/);
@@ -124,7 +124,7 @@ onSite("a tab that is closed in the middle of typing loses nothing", {}, async (
   let text = "";
   for (const line of ["import torch\n", "x = torch.zeros(1).cuda()\n", "y = x.cuda()\n"]) {
     const port = await opened(context, `${site.address}port/`);
-    await port.page.waitForFunction((text) => document.querySelector("#source")?.value === text, text);
+    await untilSource(port.page, text);
     text += line;
     await port.page.locator("#source").focus();
     await port.page.keyboard.press("Control+End");
@@ -133,7 +133,7 @@ onSite("a tab that is closed in the middle of typing loses nothing", {}, async (
     await port.page.close();
   }
   const last = await opened(context, `${site.address}port/`);
-  await last.page.waitForFunction((text) => document.querySelector("#source")?.value === text, text);
+  await untilSource(last.page, text);
   await context.close();
 });
 
@@ -149,7 +149,7 @@ onSite("who types without a pause loses no more than seconds when the tab crashe
   const client = await context.newCDPSession(port.page);
   await Promise.race([client.send("Page.crash").catch(() => undefined), new Promise((crashed) => port.page.once("crash", crashed))]);
   const next = await opened(context, `${site.address}port/`);
-  await next.page.waitForFunction(() => document.querySelector("#source")?.value.includes("x10 = 10"));
+  await untilSource(next.page, (text) => text.includes("x10 = 10"));
   await context.close();
 });
 
@@ -161,28 +161,28 @@ onSite("two tabs keep their work apart, and that of a closed one can be had agai
   await first.keptAsItIs();
   // A second tab begins with the open work, which is not saved twice.
   const second = await opened(context, address);
-  await second.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 1\n");
+  await untilSource(second.page, "first = 1\n");
   await second.fill("second = 2\n");
   await second.page.locator("#kept", { hasText: "This tab’s own work is saved" }).waitFor();
   await first.fill("first = 11\n");
   await first.keptAsItIs();
   for (const [port, text] of [[first, "first = 11\n"], [second, "second = 2\n"]]) {
     await port.page.reload();
-    await port.page.waitForFunction((text) => document.querySelector("#source")?.value === text, text);
+    await untilSource(port.page, text);
   }
   await second.page.close();
   await first.page.close();
 
   const third = await opened(context, address);
-  await third.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 11\n");
+  await untilSource(third.page, "first = 11\n");
   const other = third.page.locator("#other-work", { hasText: "Work from another tab, now closed, is also saved." });
   const [fourth] = await Promise.all([context.waitForEvent("page"), other.getByRole("link", { name: "Open it in a new tab" }).click()]);
-  await fourth.waitForFunction(() => document.querySelector("#source")?.value === "second = 2\n");
+  await untilSource(fourth, "second = 2\n");
   await fourth.close();
   await third.page.reload();
   await other.getByRole("button", { name: "Delete it" }).click();
   await third.page.reload();
-  await third.page.waitForFunction(() => document.querySelector("#source")?.value === "first = 11\n");
+  await untilSource(third.page, "first = 11\n");
   await third.page.evaluate(() => new Promise((over) => setTimeout(over, 1000)));
   assert.equal(await other.count(), 0);
   await context.close();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { PortPage, launch } from "./port_page.mjs";
+import { PortPage, launch, untilSource } from "./port_page.mjs";
 import { root, serve } from "./site.mjs";
 
 let browser, site;
@@ -179,11 +179,11 @@ test("several examples, an edit and a reload leave the former project where it i
   assert.equal(await port.source(), edited);
   const back = port.page.getByRole("button", { name: "Previous project" });
   await back.click();
-  await port.page.waitForFunction((own) => document.querySelector("#source").value === own, own);
+  await untilSource(port.page, own);
   assert.equal(await port.page.locator("#target").inputValue(), "ipu");
   // And vice versa: the edited work is now the previous one.
   await back.click();
-  await port.page.waitForFunction((edited) => document.querySelector("#source").value === edited, edited);
+  await untilSource(port.page, edited);
   await port.page.locator("#kept button", { hasText: "Delete the saved copy" }).click();
   await back.waitFor({ state: "detached" });
   await port.fill(`${edited}# more\n`);

@@ -79,14 +79,16 @@ async function cpu(page) {
 
 /** Types into the middle of a field as a person does, and returns the time of each key press. */
 async function typing(page, field, scroller, lines) {
-  const middle = script(lines).split("\n").slice(0, lines / 2).join("\n").length;
   await page.locator(field).evaluate(
-    (field, [middle, scroller]) => {
+    (field, [line, scroller]) => {
       field.focus();
-      field.setSelectionRange(middle, middle);
-      document.querySelector(scroller).scrollTop = (field.value.slice(0, middle).split("\n").length - 8) * 20;
+      // The first text from the middle of a field of the page's, which has many.
+      const blocks = field.childNodes;
+      if (field.value === undefined) getSelection().collapse(blocks[blocks.length >> 1].firstChild, 0);
+      else field.setSelectionRange(...Array(2).fill(field.value.split("\n").slice(0, line).join("\n").length));
+      document.querySelector(scroller).scrollTop = (line - 8) * 20;
     },
-    [middle, scroller],
+    [lines / 2, scroller],
   );
   await page.evaluate(watch);
   const busy = await cpu(page);

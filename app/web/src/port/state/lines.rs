@@ -3,6 +3,7 @@
 //! A text field converts every line ending to `\n`. The user's file may have others; [`take_typed`] applies an edit to
 //! the stored text so that only what was really typed changes.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -192,20 +193,21 @@ pub struct Splice {
     pub text: String,
 }
 
-/// Finds the edit from the stored text and the text field's value after it; `None` if nothing changed.
+/// Finds the edit of a part of the stored text from the text field's value of that part; `None` if nothing changed.
 ///
 /// Line endings of unchanged lines are kept; typed ones are converted to the file's own.
-pub fn take_typed(stored: &str, typed: &str) -> Option<Splice> {
-    let (front, typed_front) = common_front(stored, typed);
-    if front == stored.len() && typed_front == typed.len() {
+pub fn take_typed(stored: &str, part: Range<usize>, typed: &str) -> Option<Splice> {
+    let (front, typed_front) = common_front(&stored[part.clone()], typed);
+    if front == part.len() && typed_front == typed.len() {
         return None;
     }
-    let (stored_rest, typed_rest) = (&stored[front..], &typed[typed_front..]);
+    let start = part.start + front;
+    let (stored_rest, typed_rest) = (&stored[start..part.end], &typed[typed_front..]);
     let (back, typed_back) = common_back(stored_rest, typed_rest);
     let came = &typed_rest[..typed_rest.len() - typed_back];
     let is_crlf = || stored.matches("\r\n").count() * 2 > stored.matches('\n').count();
     let text = if came.contains('\n') && is_crlf() { came.replace('\n', "\r\n") } else { came.to_owned() };
-    Some(Splice { start: front, end: stored.len() - back, text })
+    Some(Splice { start, end: part.end - back, text })
 }
 
 /// The length of the common prefix in bytes: in the stored text, and in the typed one.
@@ -246,22 +248,13 @@ fn common_back(stored: &str, typed: &str) -> (usize, usize) {
     (a.len() - i, b.len() - j)
 }
 
-/// The offset in a text field (UTF-16 units, `\n` line endings) of a line and column, both counted from 0, with the
-/// column in characters.
-pub fn field_offset(text: &str, line: usize, column: usize) -> usize {
-    let lines = Lines::new(text.into());
-    let width = |s: &str| s.chars().map(char::len_utf16).sum::<usize>();
-    let before: usize = (0..line.min(lines.len())).map(|i| width(lines.line(i)) + 1).sum();
-    before + lines.line(line).chars().take(column).map(char::len_utf16).sum::<usize>()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn typed(stored: &str, value: &str) -> String {
         let mut text = stored.to_owned();
-        if let Some(splice) = take_typed(stored, value) {
+        if let Some(splice) = take_typed(stored, 0..stored.len(), value) {
             text.replace_range(splice.start..splice.end, &splice.text);
         }
         text
@@ -309,14 +302,22 @@ mod tests {
         // `é` and `è` share their first byte.
         assert_eq!(typed("é", "è"), "è");
         assert_eq!(typed("aéb", "aèb"), "aèb");
-        assert_eq!(take_typed("aaa", "aa"), Some(Splice { start: 2, end: 3, text: String::new() }));
+        assert_eq!(take_typed("aaa", 0..3, "aa"), Some(Splice { start: 2, end: 3, text: String::new() }));
     }
 
     #[test]
-    fn places_in_the_field() {
-        assert_eq!(field_offset("ab\r\ncd", 1, 1), 4);
-        assert_eq!(field_offset("🙂b\ncd", 0, 1), 2);
-        assert_eq!(field_offset("ab", 9, 9), 3);
+    fn typing_in_a_part() {
+        let check = |stored: &str, part: Range<usize>, typed: &str, want: &str| {
+            let splice = take_typed(stored, part, typed).unwrap();
+            let mut text = stored.to_owned();
+            text.replace_range(splice.start..splice.end, &splice.text);
+            assert_eq!(text, want);
+        };
+        check("a\nb\nc", 2..4, "bx\n", "a\nbx\nc");
+        check("a\nb\nc", 2..4, "", "a\nc");
+        // The line endings are those of the file, not of the part.
+        check("a\r\nb\r\nc", 6..7, "c\nd", "a\r\nb\r\nc\r\nd");
+        assert_eq!(take_typed("a\nb\nc", 2..4, "b\n"), None);
     }
 
     #[test]

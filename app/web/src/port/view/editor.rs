@@ -1,20 +1,22 @@
-//! The source: a plain text field, with colours painted under its transparent letters.
+//! The source: an editable element, with colours painted under its transparent letters.
 //!
-//! The field is as large as its text and scrolls together with the painted lines, so both are always aligned; only the
-//! visible lines are painted. Undo is the browser's own: the page sets the field's value only when another file is
-//! shown.
+//! The element is as large as its text and scrolls together with the painted lines, so both are always aligned; only the
+//! visible lines are painted. Undo is the browser's own: the page replaces the text only when another file is shown, or
+//! when something is pasted over all of it.
 
+mod field;
 mod painted;
 mod typing;
 
-use crate::port::state::lines::{as_field_text, columns, field_offset};
+use crate::port::state::lines::columns;
 use crate::port::state::{Jump, State};
 use crate::port::work::Session;
 use crate::shared::browser;
-use leptos::html::{Div, Textarea};
+use field::Field;
+use leptos::html::Div;
 use leptos::prelude::*;
 use painted::Painted;
-use typing::{LastValue, key, paste, type_in};
+use typing::{Given, before_input, key, paste, type_in};
 
 /// The height of a line, as in the style sheet.
 const LINE: usize = 20;
@@ -25,7 +27,7 @@ const SPARE: usize = 8;
 #[component]
 pub(super) fn Editor() -> impl IntoView {
     let session: Session = expect_context();
-    let (field, scroller) = (NodeRef::<Textarea>::new(), NodeRef::<Div>::new());
+    let (field, scroller) = (Field::new(), NodeRef::<Div>::new());
     // The first visible line, and the number of visible lines.
     let window = RwSignal::new((0usize, 60usize));
     let look = move || {
@@ -39,15 +41,13 @@ pub(super) fn Editor() -> impl IntoView {
     };
     scroller.on_load(move |scroller| browser::when_resized(&scroller, look));
     let given = StoredValue::new(None);
-    let last = LastValue::new_local(None);
-    give(session, field, scroller, last, given);
+    give(session, field, scroller, given);
     follow(session, field, scroller);
-    // The paste that is in progress replaces the whole text.
-    let whole = StoredValue::new(false);
-    let typed = move |_| {
-        let whole = whole.try_update_value(std::mem::take).unwrap_or_default();
-        if let Some(field) = field.get_untracked() {
-            type_in(session, &field, whole, last, given);
+    // A paste over everything is undone here, everything else by the browser.
+    let undone = move |event: &web_sys::Event, again: Option<bool>| {
+        if again.is_some_and(|again| field.undo(again)) {
+            event.prevent_default();
+            type_in(session, field, false, given);
         }
     };
     let empty = session.memo(|state| state.file().is_none_or(|file| file.lines.text().is_empty()));
@@ -63,19 +63,23 @@ pub(super) fn Editor() -> impl IntoView {
             <div class="editor-scroll" id="editor-scroll" node_ref=scroller on:scroll=move |_| look()>
                 <div class="editor-sheet" id="editor-sheet" style=sheet_style>
                     <Painted window/>
-                    <textarea
+                    <div
                         id="source"
+                        class="field"
+                        role="textbox"
+                        aria-multiline="true"
                         aria-label="Source"
                         aria-describedby="source-keys"
+                        contenteditable="plaintext-only"
                         spellcheck="false"
-                        autocomplete="off"
                         autocapitalize="off"
-                        wrap="off"
-                        node_ref=field
-                        on:input=typed
-                        on:keydown=move |event| key(&event, tab_walks)
-                        on:paste=move |event| whole.set_value(paste(session, &event, field))
-                    ></textarea>
+                        translate="no"
+                        node_ref=field.element
+                        on:input=move |_| type_in(session, field, false, given)
+                        on:beforeinput=move |event| undone(&event, before_input(session, &event, field, given))
+                        on:keydown=move |event| undone(&event, key(&event, tab_walks))
+                        on:paste=move |event| paste(session, &event, field, given)
+                    ></div>
                 </div>
             </div>
             <div class="editor-empty" id="editor-empty" hidden=move || !empty.get()>
@@ -98,48 +102,42 @@ fn sheet(state: &State) -> (usize, usize) {
     (lines.len().max(1), widest + 8)
 }
 
-/// The only function that writes to the field: when another file is shown, or the same one was changed elsewhere.
-fn give(
-    session: Session,
-    field: NodeRef<Textarea>,
-    scroller: NodeRef<Div>,
-    last: LastValue,
-    given: StoredValue<Option<(u64, usize)>>,
-) {
+/// Shows the text of another file, or of the same one if it was changed elsewhere.
+fn give(session: Session, field: Field, scroller: NodeRef<Div>, given: Given) {
     let shown = session.memo(|state| (state.project, state.selected));
     Effect::new(move |_| {
-        let (shown, Some(field)) = (Some(shown.get()), field.get()) else { return };
+        let (shown, Some(_)) = (Some(shown.get()), field.element.get()) else { return };
         if given.get_value() == shown {
             return;
         }
         given.set_value(shown);
-        last.set_value(None);
-        let text = session.state.with_untracked(|state| state.file().map(|file| as_field_text(file.lines.text())));
-        let text = text.unwrap_or_default();
-        if field.value() != text {
-            field.set_value(&text);
-            if let Some(scroller) = scroller.get_untracked() {
-                scroller.set_scroll_top(0);
-                scroller.set_scroll_left(0);
-            }
+        let text = session.state.with_untracked(|state| state.file().map(|file| file.lines.text().clone()));
+        if field.show(text.as_deref().unwrap_or_default())
+            && let Some(scroller) = scroller.get_untracked()
+        {
+            scroller.set_scroll_top(0);
+            scroller.set_scroll_left(0);
         }
     });
 }
 
 /// Scrolls to a line of the source if that is the requested location.
-fn follow(session: Session, field: NodeRef<Textarea>, scroller: NodeRef<Div>) {
+fn follow(session: Session, field: Field, scroller: NodeRef<Div>) {
     let jump = session.memo(|state| state.jump.clone().filter(|(_, jump)| matches!(jump, Jump::Source(..))));
     Effect::new(move |_| {
         let Some((_, Jump::Source(line, column))) = jump.get() else { return };
         session.state.update(|state| state.jump = None);
         // The pane may have been hidden until now, and the field may still contain another file's text.
         request_animation_frame(move || {
-            let (Some(field), Some(scroller)) = (field.get_untracked(), scroller.get_untracked()) else { return };
-            let offset = session.state.with_untracked(|state| {
-                state.file().map_or(0, |file| field_offset(file.lines.text(), line, column)) as u32
+            let (Some(element), Some(scroller)) = (field.element.get_untracked(), scroller.get_untracked()) else {
+                return;
+            };
+            let column = session.state.with_untracked(|state| {
+                let line = state.file().map_or("", |file| file.lines.line(line));
+                line.chars().take(column).map(char::len_utf16).sum()
             });
-            let _ = field.focus();
-            let _ = field.set_selection_range(offset, offset);
+            let _ = element.focus();
+            field.put_caret(line, column);
             show_line(line);
             scroller.set_scroll_left(0);
         });

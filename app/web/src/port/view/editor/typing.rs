@@ -1,36 +1,23 @@
 //! How keys and the clipboard change the field's text.
 
-use crate::port::state::lines::{Splice, take_typed};
+use super::field::Field;
+use crate::port::state::lines::Lines;
 use crate::port::state::project::check_text;
 use crate::port::work::{Session, open_list};
 use crate::shared::browser;
-use js_sys::{JsString, Reflect};
-use leptos::ev::{ClipboardEvent, KeyboardEvent};
-use leptos::html::Textarea;
+use leptos::ev::{ClipboardEvent, InputEvent, KeyboardEvent};
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
-use web_sys::{HtmlDocument, HtmlTextAreaElement};
+use web_sys::HtmlDocument;
 
-/// The field's value after the last key press, to compare the next one with.
-pub(super) type LastValue = StoredValue<Option<JsString>, LocalStorage>;
+/// The project and the file whose text the field shows.
+pub(super) type Given = StoredValue<Option<(u64, usize)>>;
 
 /// Handles typing, or a paste over the `whole` text.
-pub(super) fn type_in(
-    session: Session,
-    field: &HtmlTextAreaElement,
-    whole: bool,
-    last: LastValue,
-    given: StoredValue<Option<(u64, usize)>>,
-) {
-    let value: JsString = Reflect::get(field, &"value".into()).expect("a text field has a value").unchecked_into();
-    let splice = session.state.with_untracked(|state| {
-        let stored = state.file().map(|file| file.lines.text().clone());
-        let stored = stored.as_deref().unwrap_or("");
-        let caret = field.selection_end().ok().flatten().unwrap_or(0);
-        let before = last.try_update_value(|last| last.replace(value.clone())).flatten();
-        before
-            .and_then(|before| at_the_caret(stored, &before, &value, caret))
-            .or_else(|| take_typed(stored, &String::from(&value)))
+pub(super) fn type_in(session: Session, field: Field, whole: bool, given: Given) {
+    let splice = session.state.with_untracked(|state| match state.file() {
+        Some(file) => field.edit(&file.lines),
+        None => field.edit(&Lines::default()),
     });
     let Some(splice) = splice else { return };
     session.type_in(&splice, whole);
@@ -38,24 +25,8 @@ pub(super) fn type_in(
     given.set_value(session.state.with_untracked(|state| Some((state.project, state.selected))));
 }
 
-/// Finds what was typed or deleted in front of the caret by comparing the field's two values in the browser: copying a long
-/// text into this module at every key press takes longer than everything else that is done with it. `None` for other
-/// edits, and for a text whose bytes are not the field's UTF-16 units one by one.
-fn at_the_caret(stored: &str, before: &JsString, after: &JsString, caret: u32) -> Option<Splice> {
-    // Line endings of two characters and characters outside ASCII make the field's text the shorter one.
-    if before.length() as usize != stored.len() {
-        return None;
-    }
-    let end = (caret + before.length()).checked_sub(after.length())?;
-    let start = caret.min(end);
-    let is_same = before.slice(0, start) == after.slice(0, start)
-        && before.slice(end, before.length()) == after.slice(caret, after.length());
-    let text = String::from(after.slice(start, caret));
-    (is_same && caret != end).then_some(Splice { start: start as usize, end: end as usize, text })
-}
-
-/// Tab inserts spaces; after Escape it moves the focus as usual.
-pub(super) fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) {
+/// Tab inserts spaces; after Escape it moves the focus as usual. Returns `Some` for a key that undoes (`false`) or redoes.
+pub(super) fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) -> Option<bool> {
     match event.key().as_str() {
         "Escape" => tab_walks.set_value(true),
         "Tab" if event.shift_key() || event.ctrl_key() || event.alt_key() || tab_walks.get_value() => {
@@ -68,36 +39,56 @@ pub(super) fn key(event: &KeyboardEvent, tab_walks: StoredValue<bool>) {
             let _ = document.exec_command_with_show_ui_and_value("insertText", false, "    ");
         }
         "Shift" | "Control" | "Alt" | "Meta" => {}
-        _ => tab_walks.set_value(false),
+        key => {
+            tab_walks.set_value(false);
+            let command = event.ctrl_key() || event.meta_key();
+            match key {
+                "z" | "Z" if command => return Some(event.shift_key()),
+                "y" if command => return Some(true),
+                _ => {}
+            }
+        }
     }
+    None
 }
 
-/// Opens pasted files; pasted text is inserted only if it can be ported at all. Returns whether it replaces everything
-/// in the field.
-pub(super) fn paste(session: Session, event: &ClipboardEvent, field: NodeRef<Textarea>) -> bool {
-    let Some(data) = event.clipboard_data() else { return false };
+/// Deletes everything, if all is selected and about to be deleted or replaced: the browser would leave an empty line.
+/// Returns `Some` for undo (`false`) or redo from the browser's menu.
+pub(super) fn before_input(session: Session, event: &InputEvent, field: Field, given: Given) -> Option<bool> {
+    match event.input_type().as_str() {
+        "historyUndo" => return Some(false),
+        "historyRedo" => return Some(true),
+        "insertText" | "insertLineBreak" | "insertParagraph" if field.is_all_selected() => field.replace(""),
+        kind if kind.starts_with("delete") && field.is_all_selected() => {
+            event.prevent_default();
+            field.replace("");
+            type_in(session, field, false, given);
+        }
+        _ => {}
+    }
+    None
+}
+
+/// Opens pasted files; pasted text is inserted only if it can be ported at all.
+pub(super) fn paste(session: Session, event: &ClipboardEvent, field: Field, given: Given) {
+    let Some(data) = event.clipboard_data() else { return };
     if let Some(files) = data.files().filter(|files| files.length() > 0) {
         event.prevent_default();
         open_list(session, &files);
-        return false;
+        return;
     }
     let text = data.get_data("text/plain").unwrap_or_default();
-    match check_text(&text) {
-        Err(why) => {
-            event.prevent_default();
-            session.say(true, format!("The pasted text {why} Nothing was changed."));
-            false
-        }
-        Ok(()) => {
-            // A script is pasted to read its port; a line is pasted to continue editing.
-            session.state.update_untracked(|state| state.unread |= state.is_empty());
-            field.get_untracked().is_some_and(|field| {
-                let length = field.text_length();
-                length > 0
-                    && !text.is_empty()
-                    && field.selection_start() == Ok(Some(0))
-                    && field.selection_end() == Ok(Some(length))
-            })
-        }
+    if let Err(why) = check_text(&text) {
+        event.prevent_default();
+        session.say(true, format!("The pasted text {why} Nothing was changed."));
+        return;
+    }
+    // A script is pasted to read its port; a line is pasted to continue editing.
+    session.state.update_untracked(|state| state.unread |= state.is_empty());
+    let whole = field.is_all_selected();
+    if !text.is_empty() && (whole || field.is_empty()) {
+        event.prevent_default();
+        field.replace(&text);
+        type_in(session, field, whole, given);
     }
 }
