@@ -8,6 +8,7 @@ import pathlib
 import random
 import sys
 import unittest
+from unittest import mock
 
 import torch
 from torch import nn
@@ -525,6 +526,49 @@ class Loaders(Numbers):
         sampler = torch.utils.data.BatchSampler(range(50), 5, False)
         self.assertEqual([x.tolist() for x, _ in poptorch.DataLoader(options, self.DATA, batch_sampler=sampler)],
                          [list(range(i, i + 10)) for i in range(0, 50, 10)])
+
+
+class Memory(Numbers):
+    """What a step takes at least: weights, state, and what is kept for the backward pass."""
+
+    def noted(self, size, kind="Adam", limit=0, **options):
+        from poptorch import memory
+
+        net = nn.Sequential(nn.Linear(8, 16, bias=False), nn.ReLU(), nn.Linear(16, 4, bias=False))
+        own = Small(lambda self, x, y: (self.net(x), nn.functional.cross_entropy(self.net(x), y)), net=net)
+        own.fc = nn.Identity()
+        with mock.patch.object(memory, "IN_PROCESSOR_MEMORY", limit), mock.patch.object(memory.twin, "note") as note:
+            wrapped(poptorch.trainingModel(own, optimizer=getattr(torch.optim, kind)(own.parameters(), lr=0.1, **options)), size, count=1)
+        return note.call_args[0][1] if note.called else None
+
+    def test_a_step_that_fits_is_not_noted(self):
+        self.assertIsNone(self.noted(8, limit=900e6))
+
+    def test_weights_and_state_are_counted(self):
+        from poptorch import memory
+
+        counted = []
+        with mock.patch.object(memory.twin, "note", lambda kind, text: counted.append(text)), mock.patch.object(memory, "IN_PROCESSOR_MEMORY", 0):
+            for kind, values in {"SGD": {}, "Adam": {}, "RMSprop": {"momentum": (0.9, True), "centered": (True, True)}}.items():
+                memory.note([torch.zeros(50 * 10**6, requires_grad=True)], {"kind": kind, "groups": [values]}, 0, 1)
+        shares = [float(text.split(" take ")[1].split(" GB")[0]) for text in counted]
+        self.assertEqual(shares, [0.2, 0.6, 0.8])
+
+    def test_a_larger_batch_keeps_more(self):
+        from poptorch import memory
+
+        kept = []
+        for size in (8, 16):
+            weight, batch = torch.randn(8, 8, requires_grad=True), X[:size].clone()
+            activations = memory.Activations([weight])
+            with activations.counted():
+                torch.relu(batch @ weight).sum()
+            kept.append(activations.bytes)
+        # The batch, and what `relu` returned.
+        self.assertEqual(kept, [2 * 8 * 8 * 4, 2 * 16 * 8 * 4])
+
+    def test_a_step_that_does_not_fit_is_noted(self):
+        self.assertIn("a smaller batch", self.noted(8))
 
 
 if __name__ == "__main__":

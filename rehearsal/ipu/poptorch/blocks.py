@@ -2,6 +2,13 @@
 
 import enum
 
+_made = []  # one entry for each place at which a model is divided
+
+
+def used():
+    """Whether a model is divided among several IPUs."""
+    return bool(_made)
+
 
 class AutoStage(enum.IntEnum):
     SameAsIpu, AutoIncrement = range(2)
@@ -10,6 +17,7 @@ class AutoStage(enum.IntEnum):
 class Block:
     def __init__(self, user_id=None, ipu_id=None):
         self.user_id, self.ipu_id = user_id, ipu_id
+        _made.append(ipu_id)
 
     def __enter__(self):
         return self
@@ -27,10 +35,12 @@ class Block:
 
 
 def BeginBlock(layer_to_call, user_id=None, ipu_id=None):
+    _made.append(ipu_id)
     return layer_to_call
 
 
 def BlockFunction(user_id=None, ipu_id=None):
+    _made.append(ipu_id)
     return lambda function: function
 
 

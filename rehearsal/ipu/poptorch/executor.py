@@ -17,7 +17,7 @@ from contracts import count_step, expect, place, refused, require, result_is_dro
 from compiled_program import Program, leaves, mapped, tensors_of
 from stand_in_calls import record
 
-from . import host, losses, optim, watch
+from . import host, losses, memory, optim, watch
 from .device import Device
 from .enums import OutputMode
 from .options import Options
@@ -289,8 +289,11 @@ class PoplarExecutor:
             require("ipu.static-types", tensor.dtype != torch.bfloat16 and not tensor.is_complex(), f"{tensor.dtype} cannot be sent to the IPU")
             require("ipu.static-shapes", tensor.numel(), f"a tensor of shape {tuple(tensor.shape)} is empty")
         twin.start_weights(self._user_model)
-        with twin.quiet():
+        activations = memory.Activations(self._weights().values())
+        with twin.quiet(), activations.counted():
             program = self._recorded(self._micro(inputs))
+        if self._training:
+            memory.note(self._weights().values(), self._values, activations.bytes, self._options.Training.gradient_accumulation)
         self._check_modes(program)
         self._device = Device(self, program)
         twin.before_end(self.copyWeightsToHostIfNeeded)

@@ -86,8 +86,8 @@ impl Session {
         });
         self.state.update(|state| state.run = Run::Working);
         engine::ask(engine::bare(Ask::Port { options, show }), move |answer| {
-            // For a large project, decoding the answer and showing it take a while each: key presses are handled in
-            // between.
+            // For a large project, decoding the answer, storing and showing it take a while each: key presses are
+            // handled in between.
             browser::later(0, move || {
                 if self.flight.with_value(|flight| flight.since.get()) == since {
                     self.landed(project, answer);
@@ -110,7 +110,7 @@ impl Session {
         });
         let Parcel { head: Answer::Ported(outcome, shown), texts, colours } = answer else { return };
         let view = self.view_of(*shown, texts, colours);
-        let other_file = self.state.try_update(|state| {
+        let other_file = self.state.try_update_untracked(|state| {
             state.run = if again { Run::Waiting } else { Run::Idle };
             if state.project != project {
                 return false;
@@ -133,12 +133,15 @@ impl Session {
             }
             state.view.is_none()
         });
-        if again {
-            self.port_now();
-        } else if other_file == Some(true) {
-            self.show_selected();
-        }
-        self.at_rest();
+        browser::later(0, move || {
+            self.state.notify();
+            if again {
+                self.port_now();
+            } else if other_file == Some(true) {
+                self.show_selected();
+            }
+            self.at_rest();
+        });
     }
 
     /// What the worker does when it is idle: one more column of the table of targets or one more option, as long as
