@@ -71,6 +71,7 @@ pub(super) fn Editor() -> impl IntoView {
                         aria-label="Source"
                         aria-describedby="source-keys"
                         contenteditable="plaintext-only"
+                        tabindex="0"
                         spellcheck="false"
                         autocapitalize="off"
                         translate="no"
