@@ -14,7 +14,7 @@ number, each pass of a sampler from one of its own, and each sample is read with
 
 Environment: STAND_IN_TWIN_STEPS, how many steps there are at most (16); STAND_IN_TWIN_SEED; STAND_IN_TWIN_START=FILE, weights to start from;
 STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=training|all, which leaves the last batch of a
-shuffled pass, or of any, out where it is incomplete;
+loader that trains (their numbers follow the word), or of any, out where it is incomplete;
 STAND_IN_TWIN_NUDGE=E, which changes each gradient by that much of its size before it is applied;
 STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together;
 STAND_IN_TWIN_NORM=shares, with which batch norm takes the statistics of each instance's share;
@@ -147,7 +147,8 @@ def loader(made, given):
     if instances > 1 and given.get("batch_sampler") is None and given.get("batch_size", 1) is not None:
         given["batch_size"] = given.get("batch_size", 1) * instances
     dropped = os.environ.get("STAND_IN_TWIN_DROP_LAST")
-    if (dropped == "all" or dropped and given.get("shuffle")) and given.get("batch_sampler") is None and given.get("batch_size", 1) is not None:
+    chosen = dropped == "all" or dropped and str(made.__dict__["_twin"][0]) in dropped.split()
+    if chosen and given.get("batch_sampler") is None and given.get("batch_size", 1) is not None:
         given["drop_last"] = True
 
 

@@ -264,6 +264,11 @@ class Result(unittest.TestCase):
             run = Twin({"train.py": original, "net.py": NORMED}, {"train.py": port, "net.py": NORMED}, "--twin-steps", steps)
             self.assertEqual((run.status, run.result and run.result["verdict"]), (0, "equal"), run.out + run.err)
 
+    def test_an_incomplete_batch_of_a_loader_that_does_not_shuffle(self):
+        original, port = (text.replace("batch_size=8, shuffle=True", "batch_size=24") for text in (ORIGINAL, PORT))
+        run = Twin(*both(original, port.replace("batch_size=24", "batch_size=24, drop_last=True")))
+        self.assertIn("twin: equal up to the last incomplete batch\n", run.out + run.err)
+
     def test_an_export_without_its_package(self):
         export = 'torch.onnx.export(net, x.to("{}"), "net.onnx")\n'
         run = Twin(*both(ORIGINAL + export.format("cuda"), PORT + export.format("hpu")))

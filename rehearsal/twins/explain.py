@@ -77,5 +77,10 @@ def left_out(target, comparison):
         yield "all"
 
 
+def loaders(which, original):
+    """The loaders that leave an incomplete batch out: `all`, or the numbers of those that train. A loader need not shuffle to train."""
+    return " ".join([which, *sorted({str(entry["loader"]) for entry in original["passes"] if entry["trains"] and "loader" in entry})]) if which == "training" else which
+
+
 def _samples(record, trains):
     return max((entry["samples"] for entry in record["passes"] if entry["trains"] is trains), default=0)

@@ -91,7 +91,7 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
             return Result(target, explain.Verdict("differs"), failed=str(failure), trace=failure.trace)
     norms = (False, True) if instances and explain.has_batch_norm(mine) else (False,)
     for which, shares in product((None, *explain.left_out(target, compared(mine))), norms):
-        changed = {**wider, **({"STAND_IN_TWIN_DROP_LAST": which} if which else {}), **({"STAND_IN_TWIN_NORM": "shares"} if shares else {})}
+        changed = {**wider, **({"STAND_IN_TWIN_DROP_LAST": explain.loaders(which, mine)} if which else {}), **({"STAND_IN_TWIN_NORM": "shares"} if shares else {})}
         record = original_again(**changed) if changed != wider else mine
         found, amplified = compared(record, types=halves), False
         if halves and explain.begins_like_rounding(found):
