@@ -6,6 +6,7 @@
 
 mod around;
 mod data;
+mod handed_in;
 mod inputs;
 mod loss_output;
 mod touched;
@@ -151,7 +152,7 @@ fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id
         [call] => Ok(*call),
         [_, second, ..] => Err(why::several_model_calls(*second)),
         [] => Err(method_call(file, step.whole)
-            .map_or_else(|| why::no_model_call(step.whole), |(call, name)| why::part_of_model(call, name))),
+            .map_or_else(|| why::no_model_call(step.whole), |(call, name)| why::method_called(call, name))),
     }
 }
 

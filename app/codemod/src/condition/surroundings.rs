@@ -68,10 +68,19 @@ pub(super) fn guards(view: &FileView<'_>, id: Id, pattern: &NodePattern) -> bool
 /// Whether an import may fail: its `except` imports or assigns something instead.
 pub(super) fn has_fallback(view: &FileView<'_>, id: Id) -> bool {
     let (index, k) = (&view.index, kinds());
-    let Some(tried) = index.ancestors(id).find(|a| index.kind(*a) == k.try_statement) else { return false };
-    let mut handlers = index.children(tried).filter(|c| index.kind(*c) == k.except_clause && !index.is_within(id, *c));
-    let binds = [k.import_statement, k.import_from_statement, k.assignment];
-    handlers.any(|handler| binds.into_iter().any(|kind| !index.of_kind_in(kind, handler).is_empty()))
+    let imports = [k.import_statement, k.import_from_statement];
+    let has_fallback = |id: Id| {
+        let Some(tried) = index.ancestors(id).find(|a| index.kind(*a) == k.try_statement) else { return false };
+        let mut handlers =
+            index.children(tried).filter(|c| index.kind(*c) == k.except_clause && !index.is_within(id, *c));
+        let mut binds = imports.into_iter().chain([k.assignment]);
+        handlers.any(|handler| binds.any(|kind| !index.of_kind_in(kind, handler).is_empty()))
+    };
+    // A call has the fallback of what it calls.
+    let called = index.callee(id).and_then(|callee| index.of_kind_in(k.identifier, callee).first().copied());
+    let is_import = |import: &&Id| called.is_some_and(|c| index.mentions(**import, |name| index.is_text(c, name)));
+    has_fallback(id)
+        || imports.iter().any(|kind| index.of_kind(*kind).iter().filter(is_import).any(|import| has_fallback(*import)))
 }
 
 /// The test of an `if`, an `elif` or a conditional expression.

@@ -22,7 +22,16 @@ pub(crate) fn collect(views: &[&FileView<'_>], yaml: &[(&str, &str)], target: &T
         let reached: Vec<&FileView<'_>> = started.files.iter().map(|n| views[*n]).collect();
         program(&reached, started.at, started.hydra, yaml, target)
     };
-    programs(views).into_iter().map(read).collect()
+    let mut found: Vec<Program> = programs(views).into_iter().map(read).collect();
+    // Of a ported project, those that train with the target's modules come first.
+    let trains = |path: &String| {
+        let view = views.iter().find(|view| view.path == path);
+        view.is_some_and(|view| {
+            target.modules.iter().any(|m| view.names.imports(m)) && !view.calls("backward").is_empty()
+        })
+    };
+    found.sort_by_key(|program| !program.files.iter().any(trains));
+    found
 }
 
 fn program(

@@ -124,6 +124,7 @@ obstacles! {
     input_not_of_batch(input);
     no_input();
     no_model_call();
+    method_called(method);
     other_arguments();
     other_model();
     other_order();

@@ -1,7 +1,7 @@
 //! The changes of a file, all or none.
 
 use super::super::Wish;
-use super::messages::{HYPERPARAMETERS, MISSING, RUNTIME, UNLESS_COMPILING};
+use super::messages::{ADOPTS, CLIP, FETCHES, HYPERPARAMETERS, MISSING, RUNTIME, UNLESS_COMPILING};
 use super::optimizer::Optimizer;
 use super::plan::{Plan, reads_here};
 use crate::definitions::Values;
@@ -33,6 +33,17 @@ pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
         let text = plan.block(MISSING, &Values::default().text("optimizer", class.as_str()));
         changes.push(Change::Replace { first: *statement, last: *statement, text });
     }
+    if let Some((at, around, limit)) = plan.handed_in {
+        let name = |list: &str| plan.input.settings.definitions.names(list).first().map_or("", |n| n.name.as_str());
+        let limit = limit.map(|limit| plan.block(CLIP, &Values::default().text("limit", limit)));
+        let model = index.callee(plan.turn.forward).map_or("", |model| index.text_of(model));
+        let given = [Some(model.to_owned()), Some(step.optimizer.to_owned()), limit].into_iter().flatten();
+        let text = format!("{}({})", name(ADOPTS), given.collect::<Vec<_>>().join(", "));
+        changes.push(Change::Insert { at, after: false, text });
+        let fetch = |at: Id, after: bool| Change::Insert { at, after, text: format!("{}()", name(FETCHES)) };
+        changes.push(fetch(around, true));
+        changes.extend(plan.turn.evaluated_within(around).into_iter().map(|at| fetch(at, false)));
+    }
     let patched = (plan.input.patched)(step.file.view, plan);
     changes.extend(patched.map_err(|node| vec![Obstacle::mode_unreadable(node)])?);
     let mut imports = vec!["import sys".to_owned()];
@@ -62,6 +73,7 @@ impl StepParts for Plan<'_, '_> {
             Part::Forward if turn.phase.is_none() => vec![turn.forward],
             Part::Either if turn.phase.is_some() => vec![turn.forward],
             Part::Forward | Part::Either => Vec::new(),
+            Part::Evaluate if self.handed_in.is_some() => Vec::new(),
             Part::Evaluate => turn.others.clone(),
             Part::Update => vec![turn.update],
             Part::Given => turn.loss.iter().filter(|_| !in_one_run).map(|loss| loss.statement).collect(),
@@ -160,7 +172,8 @@ impl Plan<'_, '_> {
 
     /// The statement that creates an optimizer, or chooses between it and others.
     fn place_of(&self, made: &Optimizer<'_>) -> Id {
-        let calls: Vec<Id> = self.optimizers.iter().map(|o| o.call).collect();
+        let missing = self.missing.iter().map(|(statement, _)| *statement);
+        let calls: Vec<Id> = self.optimizers.iter().map(|o| o.call).chain(missing).collect();
         let chosen = || choice(self.turn.step.file.view, &calls).filter(|_| calls.len() > 1);
         chosen().unwrap_or(made.statement)
     }
@@ -186,13 +199,15 @@ impl Plan<'_, '_> {
         });
         let q = file.view.layout.quote;
         let names: Vec<String> = self.turn.inputs.iter().map(|i| format!("{q}{}{q}", i.name)).collect();
-        let directly = !self.other_modes() && host_uses(file, self.turn.step.whole).next().is_some();
+        let adopts = self.handed_in.is_some();
+        let directly = adopts || !self.other_modes() && host_uses(file, self.turn.step.whole).next().is_some();
         let values = Values::default()
             .flag("one_run", self.in_one_run())
             .flag("other_modes", self.other_modes())
             .flag("clips", !self.clipping.is_empty())
             .flag("drops", self.input.project.drops)
             .flag("called_directly", directly)
+            .flag("adopts", adopts)
             .text("names", names.join(", "))
             .text("torch", self.torch().unwrap_or_else(|| "torch".to_owned()))
             .text("program", word_of_path(file.view.path).unwrap_or_else(|| "train".to_owned()))
@@ -205,12 +220,16 @@ impl Plan<'_, '_> {
     fn hyperparameters(&self) -> String {
         let listed = self.input.settings.definitions.names(HYPERPARAMETERS);
         let q = self.turn.step.file.view.layout.quote;
-        let tuple = |optimizer: &Optimizer<'_>| {
-            let own = format!("{}.", optimizer.class);
+        let tuple = |class: &str| {
+            let own = format!("{class}.");
             let names = listed.iter().filter_map(|n| n.name.strip_prefix(&own)).map(|name| format!("{q}{name}{q}"));
             format!("({},)", names.collect::<Vec<_>>().join(", "))
         };
-        let mut tuples: Vec<String> = self.optimizers.iter().map(tuple).collect();
+        let mut classes: Vec<&str> = self.optimizers.iter().map(|optimizer| optimizer.class.as_str()).collect();
+        if classes.is_empty() {
+            classes = listed.iter().filter_map(|n| n.name.split('.').next()).collect();
+        }
+        let mut tuples: Vec<String> = classes.into_iter().map(tuple).collect();
         tuples.sort_by_key(|t| std::cmp::Reverse(t.len()));
         tuples.dedup();
         match tuples.as_slice() {

@@ -2,12 +2,13 @@
 //! own.
 
 use super::super::{Input, Wish};
-use super::messages::{ENTRY, RUNTIME};
+use super::messages::{ADOPTS, ENTRY, RUNTIME};
 use crate::definitions::Values;
 use python::edit::{Change, dedent};
 use python::lines::above_comments;
 use training::FileView;
 use training::program_start::starts;
+use training::step::optimizers_made;
 
 /// Parses the command line in a program whose trainer has been ported: at the beginning of its main block, or above it, if that is unchanged for
 /// other modes.
@@ -16,8 +17,13 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     let class = format!("class {}:", defined.first()?);
     let other_modes = input.project.modes.is_some();
     let trainers = input.files.iter().filter(|(_, text)| text.contains(&class));
-    let start = trainers.into_iter().find_map(|(path, _)| {
+    let start = trainers.into_iter().find_map(|(path, text)| {
         let starts = starts(input.files, path);
+        // Of the programs that import a trainer without an optimizer, those without one of their own only evaluate.
+        let adopts = input.settings.definitions.names(ADOPTS).iter().any(|n| text.contains(&format!("{}(", n.name)));
+        if adopts && optimizers_made(view).is_empty() {
+            return None;
+        }
         // A file with a main block of its own trains by itself; importing it does something else.
         let by_itself = !other_modes && starts.iter().any(|s| s.module.is_none());
         starts.into_iter().find(|s| s.path == view.path && !by_itself)

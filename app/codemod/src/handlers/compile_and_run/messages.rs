@@ -45,6 +45,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "clips",
             "drops",
             "called_directly",
+            "adopts",
             "names",
             "torch",
             "program",
@@ -83,6 +84,10 @@ pub(super) const CLIPPING: &str = "clipping_optimizers";
 pub(super) const RUNS_MODEL: &str = "runs_model";
 /// The call that compiles in one.
 pub(super) const COMPILES: &str = "compiles";
+/// The call that takes over a model and an optimizer that another file creates.
+pub(super) const ADOPTS: &str = "adopts";
+/// The call that brings the weights to the host.
+pub(super) const FETCHES: &str = "fetches";
 /// Calls that start several processes.
 pub(super) const PROCESSES: &str = "several_processes";
 
@@ -97,5 +102,7 @@ pub(super) const NAMES: &[&str] = &[
     CLIPPING,
     RUNS_MODEL,
     COMPILES,
+    ADOPTS,
+    FETCHES,
     PROCESSES,
 ];

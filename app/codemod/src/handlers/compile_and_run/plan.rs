@@ -4,11 +4,11 @@ use super::super::Input;
 use super::messages::{self as says, INSTANCE, OPTIMIZERS, PROCESSES};
 use super::optimizer::{self, Optimizer};
 use crate::definitions::Values;
-use python::tree::Id;
+use python::tree::{Id, Tree};
 use training::program_start::{command_line, starts};
-use training::step::{is_chosen, is_optional, optimizers_of, qualified, unlike_others};
+use training::step::{OptimizerMade, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, unlike_others};
 use training::turn::Turn;
-use training::{FileInProject, Obstacle};
+use training::{FileInProject, FileView, Obstacle};
 
 /// A step whose model, optimizer and iterations were all followed.
 pub(super) struct Plan<'a, 't> {
@@ -20,6 +20,9 @@ pub(super) struct Plan<'a, 't> {
     pub(super) missing: Vec<(Id, String)>,
     /// The statements that clip gradients.
     pub(super) clipping: Vec<Id>,
+    /// For an optimizer that the program creates in another file: the statement before which the step's function takes it
+    /// over, the loop that trains, and the limit of gradients.
+    pub(super) handed_in: Option<(Id, Id, Option<&'t str>)>,
 }
 
 impl<'a, 't> Plan<'a, 't> {
@@ -65,11 +68,22 @@ impl<'a, 't> Plan<'a, 't> {
         let unlimited = made.iter().find(|m| limit(m.call) == Some(None));
         obstacles.extend(unlimited.map(|m| says::limit_unknown().at(m.call)));
         let (mut optimizers, mut missing) = (Vec::new(), Vec::new());
-        if !other_modes {
-            obstacles.extend(unlike_others(file, &made, whole));
+        let handed_in = turn.as_ref().and_then(Turn::handed_in).filter(|_| !other_modes && made.is_empty());
+        let programs = handed_in.and_then(|_| of_programs(input, file));
+        let handed_in = handed_in.filter(|_| programs.is_some()).map(|(at, around)| (at, around, limit(at).flatten()));
+        match programs {
+            Some(found) => {
+                obstacles.extend(found.into_iter().map(|obstacle| Obstacle { at: whole, ..obstacle }));
+                let unlimited = clipped.is_some() && handed_in.is_some_and(|(_, _, limit)| limit.is_none());
+                obstacles.extend(unlimited.then(|| says::limit_unknown().at(whole)));
+            }
+            None if !other_modes => obstacles.extend(unlike_others(file, &made, whole)),
+            None => {}
         }
+        let is_known = |made: &OptimizerMade<'_>| input.lists(OPTIMIZERS, &made.qualified);
+        let may_lack = other_modes || made.iter().any(is_known);
         for made in &made {
-            let lacks = other_modes && !input.lists(OPTIMIZERS, &made.qualified) && is_chosen(&file, made.call);
+            let lacks = may_lack && !is_known(made) && is_chosen(&file, made.call);
             match file.statement_of(made.call).filter(|_| lacks) {
                 Some(statement) => missing.push((statement, made.class().to_owned())),
                 None => match optimizer::read(input, file, made, limit(made.call).flatten()) {
@@ -89,10 +103,29 @@ impl<'a, 't> Plan<'a, 't> {
             }
         }
         match turn.filter(|_| obstacles.is_empty()) {
-            Some(turn) => Ok(Self { input, turn, optimizers, missing, clipping }),
+            Some(turn) => Ok(Self { input, turn, optimizers, missing, clipping, handed_in }),
             None => Err(obstacles),
         }
     }
+}
+
+/// What prevents taking over the optimizers of the programs that import a file, none if no program that can read the target's part of the
+/// command line creates one.
+fn of_programs(input: &Input<'_, '_>, file: FileInProject<'_, '_>) -> Option<Vec<Obstacle>> {
+    let starts = starts(input.files, file.view.path);
+    let texts = input.files.iter().filter(|(path, _)| starts.iter().any(|start| start.path == *path));
+    let (mut made, mut obstacles) = (0, Vec::new());
+    for (path, text) in texts {
+        let tree = Tree::parse(text);
+        let view = FileView::read(path, &tree);
+        for optimizer in optimizers_made(&view) {
+            made += 1;
+            let program = FileInProject { view: &view, project: input.project };
+            obstacles.extend(optimizer::read(input, program, &optimizer, None).err().into_iter().flatten());
+        }
+    }
+    let is_read = made > 0 && !input.project.parses_on_load && starts.iter().all(|start| start.module.is_some());
+    is_read.then_some(obstacles)
 }
 
 /// A program whose start is not among the files, or that parses its command line on import of another file: the target's part has to
