@@ -17,6 +17,7 @@ pub use loss_output::LossOutput;
 
 use crate::FileInProject;
 use crate::counting::counted;
+use crate::program_start::main_block;
 use crate::roles::Role;
 use crate::step::{
     self, Obstacle, TrainingStep, in_model, is_statement, loop_around, method_call, model_calls, phase_test, why,
@@ -110,7 +111,9 @@ impl<'a, 't> Turn<'a, 't> {
 /// default None that receives the model.
 fn calls(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>) -> Vec<Id> {
     let index = &file.view.index;
-    let mut out: Vec<Id> = model_calls(file).filter(|c| step.is_alive(*c)).collect();
+    let demo = demonstration(file, step.whole);
+    let is_shown = |call: Id| demo.is_some_and(|main| index.is_within(call, main));
+    let mut out: Vec<Id> = model_calls(file).filter(|c| step.is_alive(*c) && !is_shown(*c)).collect();
     if file.project.modes.is_some() {
         let functions: Vec<Id> = out.iter().filter_map(|c| file.function_of(*c)).collect();
         let given = index.calls().filter(|call| {
@@ -126,6 +129,14 @@ fn calls(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>) -> Vec<Id> {
         out.sort();
     }
     out
+}
+
+/// The main block of a file that another one imports, if it does not train: the program never reaches it.
+fn demonstration(file: FileInProject<'_, '_>, whole: Id) -> Option<Id> {
+    let main = main_block(file.view).filter(|_| file.project.is_imported(file.view))?;
+    let class = file.class_of(whole).map(|class| file.name_of(class));
+    let trains = |name: &str| name == file.name_of(whole) || class == Some(name);
+    (!file.index.is_within(whole, main) && !file.index.mentions(main, trains)).then_some(main)
 }
 
 /// The model's call that leads to the loss: in the step, next to `backward()` if a validation follows it; with compute
