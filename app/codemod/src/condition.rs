@@ -3,7 +3,6 @@
 mod constant;
 mod cuda_device;
 mod imports;
-mod mask;
 mod moved_slice;
 mod surroundings;
 mod tensor_device;
@@ -24,6 +23,7 @@ use crate::template::variable_name;
 use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
+use std::cmp::Ordering;
 use surroundings::{
     assigns, contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested,
     trains, unused,
@@ -33,7 +33,7 @@ use training::keras_layers::only_maps_apply;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
 use training::step::limits_alone;
-use training::{FileInProject, FileView, ProjectFacts};
+use training::{FileInProject, FileView, ProjectFacts, comes_from_training};
 use types::is_of_type;
 
 /// A compiled condition.
@@ -52,6 +52,8 @@ enum Test {
     Unused(String),
     Saved(String),
     Differs(String),
+    KeepsModule(String),
+    FromTraining(String),
     InsideDef(String),
     InsideTraining,
     InsideModule,
@@ -95,6 +97,10 @@ enum Test {
     LossFirst,
     ComputeModes,
     ProjectImports(String),
+    /// Some file calls one of these.
+    ProjectCalls(Vec<String>),
+    /// An expression in the function before the match, or behind it, matches, with what the rule's own metavariables stand for.
+    Beyond(NodePattern, Ordering),
     FollowedBy(NodePattern),
     /// The file contains it, with what the rule's own metavariables stand for.
     Besides(NodePattern),
@@ -217,6 +223,12 @@ impl Compiler<'_> {
             if tail.trim() == "is saved in the project" {
                 return Ok(Condition { negated, test: Test::Saved(name) });
             }
+            if tail.trim() == "comes from training" {
+                return Ok(Condition { negated, test: Test::FromTraining(name) });
+            }
+            if tail.trim() == "keeps a module" {
+                return Ok(Condition { negated, test: Test::KeepsModule(name) });
+            }
             if tail.trim() == "differs within the class" {
                 return Ok(Condition { negated, test: Test::Differs(name) });
             }
@@ -276,6 +288,12 @@ impl Compiler<'_> {
                     Test::FileDefines(name.to_owned())
                 } else if let Some(name) = rest.strip_prefix("file imports ") {
                     Test::FileImports(name.to_owned())
+                } else if let Some(names) = rest.strip_prefix("project calls ") {
+                    Test::ProjectCalls(self.values(names)?)
+                } else if let Some(pattern) = rest.strip_prefix("after ") {
+                    Test::Beyond(self.pattern(pattern)?, Ordering::Less)
+                } else if let Some(pattern) = rest.strip_prefix("before ") {
+                    Test::Beyond(self.pattern(pattern)?, Ordering::Greater)
                 } else if let Some(name) = rest.strip_prefix("project imports ") {
                     Test::ProjectImports(name.to_owned())
                 } else if let Some((name, given)) = rest.strip_prefix("project gives $").and_then(|g| g.split_once(' '))
@@ -354,6 +372,8 @@ impl Condition {
             | Test::Unused(name)
             | Test::Saved(name)
             | Test::Differs(name)
+            | Test::KeepsModule(name)
+            | Test::FromTraining(name)
             | Test::ProjectGives(name, _) => {
                 vec![name]
             }
@@ -399,6 +419,7 @@ impl Condition {
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
+            Test::ProjectCalls(names) => names.iter().any(|name| s.project.calls(name)),
             Test::Option(name, value) => s.settings.is(name, value),
             Test::FileContains(pattern) => contains(s.view, pattern, &Captures::new()),
             Test::ProjectPins(name, version) => s.settings.pins.iter().any(|pin| pin.keeps_below(name, version)),
@@ -425,6 +446,12 @@ impl Condition {
             Test::Unused(name) => captured(view, &found.env, name).is_some_and(|id| unused(s, id)),
             Test::Saved(name) => captured(view, &found.env, name).is_some_and(|id| s.project.given.saves(view, id)),
             Test::Differs(name) => captured(view, &found.env, name).is_some_and(|id| differs(view, found.node, id)),
+            Test::FromTraining(name) => {
+                captured(view, &found.env, name).is_some_and(|id| comes_from_training(view, id))
+            }
+            Test::KeepsModule(name) => {
+                captured(view, &found.env, name).is_some_and(|id| s.project.keeps_module(view, id))
+            }
             Test::InsideDef(name) => view
                 .index
                 .ancestors(found.node)
@@ -463,6 +490,7 @@ impl Condition {
                         && python::names::called_name(&view.index, a) == Some("startswith"))
             }),
             Test::HasKeyword(names) => names.iter().any(|name| has_keyword(s, found.node, name)),
+            Test::Beyond(pattern, side) => surroundings::beyond(view, found, pattern, *side),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)
             | Test::FileImports(_)
@@ -477,6 +505,7 @@ impl Condition {
             | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)
+            | Test::ProjectCalls(_)
             | Test::AsGiven
             | Test::FirstOfProject
             | Test::Option(..) => {

@@ -176,8 +176,8 @@ mod tests {
     fn cards_that_share_a_batch_are_not_counted() {
         let with = STEP.replace("SIZE", "32").replace("criterion =", "net = torch.nn.DataParallel(net)\ncriterion =");
         let split = "1, with the batch split over DataParallel's cards";
-        check_entry(&with, "hpu", Quantity::Replicas, Some((split, split)), "samples", 0);
-        check_entry(&with, "ipu", Quantity::Replicas, Some((split, "1")), "samples", 0);
+        check_entry(&with, "hpu", Quantity::Replicas, Some((split, split)), "no longer split", 0);
+        check_entry(&with, "ipu", Quantity::Replicas, Some((split, "1")), "no longer split", 1);
         check_entry(&with, "hpu", Quantity::SamplesPerStep, Some(("32", "32")), "samples", 0);
     }
 

@@ -270,6 +270,13 @@ fn a_keras_program_that_does_not_import_the_framework_itself() {
         let (_, said) = ported("hpu", &[("model.py", KERAS_MODEL), ("train.py", main)]);
         assert!(said.contains("has had no TensorFlow"), "{said}");
     }
+    // The class has a program of its own, and methods with other names than a model's.
+    let class = "from tensorflow import keras\n\n\nclass Coder:\n    def make(self, width):\n        \
+                 self.model = keras.Sequential([keras.layers.Dense(width)])\n\n    def train(self, data):\n        \
+                 self.model.fit(data, data, epochs=2)\n\n\nif __name__ == \"__main__\":\n    Coder().make(3)\n";
+    let main = "from model import Coder\n\ncoder = Coder()\ncoder.make(3)\ncoder.train(data)\n";
+    let (texts, said) = ported("ipu", &[("model.py", class), ("train.py", main)]);
+    assert!(texts[1].contains("with strategy.scope():\n    coder.make(3)\n"), "{said}{}", texts[1]);
     // A function of that name in another package makes no model.
     let other = by_function.replace("from model", "from shop");
     let (texts, _) = ported("ipu", &[("model.py", KERAS_MODEL), ("train.py", &other)]);

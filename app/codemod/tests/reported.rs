@@ -217,6 +217,11 @@ fn a_shape_that_depends_on_values_in_a_compiled_step() {
         let fixed = loss("    near = y > 0\n    out[near] = 0\n    return out[y.argmax(1)].mean()\n");
         check_in_project(target, &[("a.py", &fixed)], words, false);
     }
+    // The mask comes from another file.
+    let rows = "def near(out, y):\n    found = y > 0\n    return found, found.sum()\n";
+    let text = loss("    found, count = near(out, y)\n    return out[found, :].sum() / count\n");
+    let text = text.replace("import torch\n", "import torch\nfrom rows import near\n");
+    check_in_project("ipu", &[("a.py", &text), ("rows.py", rows)], words, true);
     // The data's own code runs on the host.
     check_silent(
         "ipu",
@@ -673,7 +678,33 @@ fn a_refused_step_stays_whole_beside_a_ported_one() {
 fn a_module_of_the_models_own_is_no_wrapper() {
     let text = "import poptorch\nimport torch\n\n\nclass Skip(torch.nn.Module):\n    def __init__(self, module):\n        \
                 super().__init__()\n        self.module = module\n\n    def forward(self, x):\n        return x + self.module(x)\n";
-    assert_eq!(ported("ipu", &[("a.py", text)]).0, [text]);
+    let text =
+        format!("{text}\n\nnet = Skip(torch.nn.Linear(2, 2))\ntorch.save(net.module.state_dict(), \"net.pt\")\n");
+    assert_eq!(ported("ipu", &[("a.py", &text)]).0, [text]);
+}
+
+#[test]
+fn clipping_of_what_a_function_returns() {
+    let clip = "    clip_all(weights(model), 1.0)\n    optimizer.step()\n";
+    let text = STEP
+        .replace("    optimizer.step()\n", clip)
+        .replace("import torch\n", "import torch\nfrom own import clip_all, weights\n");
+    for target in ["ipu", "popdist"] {
+        check_said(target, &text, "12: Not ported: this reads a gradient");
+    }
+}
+
+#[test]
+fn files_and_order_in_a_module_of_the_program() {
+    let data = "import pickle\n\nimport numpy as np\n\n\ndef lines(path):\n    words = open(path).readlines()\n    \
+                np.random.shuffle(words)\n    with open(\"words.pickle\", \"wb\") as file:\n        \
+                pickle.dump(words, file)\n    return words\n";
+    let main = STEP.replace("model = ", "from data import lines\n\nloader = batches(lines(\"words.txt\"))\nmodel = ");
+    let files = [("a.py", main.as_str()), ("data.py", data)];
+    check_in_project("popdist", &files, "8: Every instance draws an order of its own here", true);
+    check_in_project("popdist", &files, "9: Every instance writes or removes this file", true);
+    let seeded = main.replace("loader =", "torch.manual_seed(1)\nnp.random.seed(1)\nloader =");
+    check_in_project("popdist", &[("a.py", &seeded), ("data.py", data)], "an order of its own", false);
 }
 
 #[test]

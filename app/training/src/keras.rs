@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 pub struct Keras {
     /// Functions and classes, by name, that work with a model when they are called.
     working: BTreeSet<String>,
+    /// Classes with a method that does.
+    holders: BTreeSet<String>,
     /// Those that create a model.
     making: BTreeSet<String>,
     pub(crate) classes: Classes,
@@ -60,6 +62,7 @@ impl Keras {
                     }
                     let Some(function) = view.function_of(call) else { continue };
                     let name = view.name_of(function);
+                    keras.holders.extend(view.class_of(function).map(|class| view.name_of(class).to_owned()));
                     let constructs = matches!(name, "__init__" | "call" | "build" | "__call__");
                     let class = view.class_of(function).filter(|_| constructs).map(|c| view.name_of(c));
                     let name = class.unwrap_or(name).to_owned();
@@ -97,7 +100,8 @@ impl Keras {
         let reaches = |view: &&&FileView<'_>| {
             view.index.of_kind(kinds().call).iter().any(|call| {
                 let imported = view.qualified(*call).filter(|name| is_own(head_of(name)));
-                imported.is_some() && called_name(&view.index, *call).is_some_and(|name| keras.working.contains(name))
+                let is_one = |name: &str| keras.working.contains(name) || keras.holders.contains(name);
+                imported.is_some() && called_name(&view.index, *call).is_some_and(is_one)
             })
         };
         keras.reaching = views.iter().filter(reaches).map(|view| view.path.to_owned()).collect();

@@ -214,6 +214,7 @@ fn changes(entries: &[Entry], before: &Side, after: &Side) -> Vec<Words> {
                 let types = (before.precision.before(), after.precision.after(&before.precision));
                 Some(changed(&types.0.unwrap_or_default(), &types.1.unwrap_or_default()))
             }
+            Quantity::Replicas if before.splits.is_some() && after.splits.is_none() => Some(words::batch_not_split()),
             _ => None,
         });
     }

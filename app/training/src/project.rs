@@ -13,8 +13,10 @@ use crate::roles::{ProjectRoles, Role};
 use crate::shared_loaders::SharedLoaders;
 use crate::step::calls_scaler;
 use crate::target::TargetFacts;
+use crate::truth;
 use crate::unused::Unused;
 use crate::view::FileView;
+use crate::words::MODULE_KEEPERS;
 use python::names::called_name;
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
@@ -141,6 +143,12 @@ pub struct ProjectFacts {
     pub reach: Reach,
     /// The functions that compute gradients as a part of their result.
     pub differentiating: BTreeSet<String>,
+    /// The results of its functions that are boolean masks.
+    pub(crate) masks: BTreeSet<String>,
+    /// The names of the functions that its files call.
+    called: BTreeSet<String>,
+    /// Names of objects that have a model of their own as `module`.
+    keepers: BTreeSet<String>,
     /// Whether some file passes a loss and an optimizer to a scaler.
     pub hands_losses: bool,
     /// Code that none of its programs reaches; queried for the original project.
@@ -250,6 +258,7 @@ impl ProjectFacts {
             }
         }
         let given_by_place = given_by_place(&views, &classes);
+        let keepers = keepers(&views, &classes);
         let mut facts = Self {
             modes: Modes::collect(&views, &target.mode, &target.compute_modes),
             roles: ProjectRoles::default(),
@@ -276,6 +285,13 @@ impl ProjectFacts {
             shared_loaders: SharedLoaders::collect(&views),
             reach: Reach::collect(&views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
+            masks: views.iter().flat_map(|view| truth::returned(view)).collect(),
+            called: views
+                .iter()
+                .flat_map(|view| view.index.calls().filter_map(|c| called_name(&view.index, c.id())))
+                .map(str::to_owned)
+                .collect(),
+            keepers,
             hands_losses: views.iter().any(|view| calls_scaler(view)),
             unused: Rc::default(),
         };
@@ -342,6 +358,16 @@ impl ProjectFacts {
         self.given_by_place.get(class).is_some_and(|most| *most > more_than)
     }
 
+    /// Whether some file calls a function or a method of this name.
+    pub fn calls(&self, name: &str) -> bool {
+        self.called.contains(name)
+    }
+
+    /// Whether an expression is an object that has a model of its own as `module`, judging by its name.
+    pub fn keeps_module(&self, view: &FileView<'_>, id: Id) -> bool {
+        self.keepers.contains(last_part(view.index.text_of(id)))
+    }
+
     /// Whether a class of the project is a model.
     pub fn is_model(&self, class: &str) -> bool {
         self.roles.models.contains(class)
@@ -360,6 +386,33 @@ fn given_by_place(views: &[&FileView<'_>], classes: &Classes) -> BTreeMap<String
         calls.max().filter(|most| *most > 0)
     };
     classes.names().filter_map(|class| Some((class.to_owned(), most(class)?))).collect()
+}
+
+/// Names to which a file assigns an object that has a model as `module`: of a class that assigns it, that is derived from a wrapper,
+/// or that is known to.
+fn keepers(views: &[&FileView<'_>], classes: &Classes) -> BTreeSet<String> {
+    let mut keeping: BTreeSet<&str> = MODULE_KEEPERS.iter().copied().collect();
+    let wraps = |class: &&str| classes.ancestors(class).iter().any(|base| last_part(base) == "DataParallel");
+    keeping.extend(classes.names().filter(wraps));
+    for view in views {
+        let keeps = view.index.assignments().filter(|a| a.assigns("self.module"));
+        keeping.extend(keeps.filter_map(|a| Some(view.name_of(view.class_of(a.id())?))));
+    }
+    let of_file = |view: &&FileView<'_>| {
+        let index = &view.index;
+        let makes = |call: &Id| called_name(index, *call).is_some_and(|name| keeping.contains(name));
+        let made = index
+            .assignments()
+            .filter(|a| a.value().is_some_and(|v| index.of_kind_in(kinds().call, v).iter().any(makes)));
+        let names = made.filter_map(|a| Some(last_part(index.text_of(a.target()?)).to_owned()));
+        names.collect::<Vec<_>>()
+    };
+    views.iter().flat_map(of_file).collect()
+}
+
+/// `Net` of `models.Net`.
+fn last_part(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 /// A file, read together with its project: another file may show the role of a name.

@@ -7,6 +7,7 @@ use python::pattern::{Captures, NodePattern};
 use python::syntax::Argument;
 use python::tables::table_values;
 use python::tree::{Id, fields, kinds};
+use std::cmp::Ordering;
 use training::modes::{Modes, Region};
 use training::turn::Turn;
 use training::words::WORDS_BESIDE_RANKS_OF_MATRICES;
@@ -19,6 +20,14 @@ pub(super) fn contains<'t>(view: &FileView<'t>, pattern: &NodePattern, captures:
         && pattern.kind.is_some_and(|kind| {
             index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut captures.clone()))
         })
+}
+
+/// Whether a node on one side of a match, in the same function, matches a pattern with what is captured already.
+pub(super) fn beyond<'t>(view: &FileView<'t>, found: &Match<'t>, pattern: &NodePattern, side: Ordering) -> bool {
+    let (index, function) = (&view.index, view.function_of(found.node));
+    let nodes = pattern.kind.map_or(&[][..], |kind| index.of_kind(kind)).iter();
+    let mut beyond = nodes.filter(|n| n.cmp(&&found.node) == side && view.function_of(**n) == function);
+    beyond.any(|n| pattern.matches(index, &view.names, *n, &mut found.env.clone()))
 }
 
 pub(super) fn assigns(view: &FileView<'_>, name: &str) -> bool {

@@ -4,14 +4,15 @@ use super::Situation;
 use super::constant::values;
 use super::cuda_device::{cuda_devices, is_cuda_device};
 use super::imports::{first_import, first_torch_import, last_torch_import};
-use super::mask::{is_mask, masks};
 use super::moved_slice::is_moved_slice;
 use super::surroundings::given_by_place;
 use crate::step_parts::{self, Part};
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
+use training::FileInProject;
 use training::keras::is_model;
 use training::keras_data::{is_pipeline, uncut};
+use training::masks::{indices, is_element, is_mask};
 use training::roles::Role;
 
 /// The type of a metavariable.
@@ -36,6 +37,7 @@ pub(crate) enum Type {
     Pipeline,
     Uncut,
     Mask,
+    Element,
     MovedSlice,
     Float64,
     TrueForTraining,
@@ -72,6 +74,7 @@ impl Type {
             "data pipeline" => Self::Pipeline,
             "uncut array" => Self::Uncut,
             "mask" => Self::Mask,
+            "one number of a tensor" => Self::Element,
             "moved slice" => Self::MovedSlice,
             "float64 array" => Self::Float64,
             "true for training" => Self::TrueForTraining,
@@ -99,7 +102,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::List => index.of_kind(k.list).to_vec(),
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
         Type::Uncut => uncut(s.view, &s.project.keras),
-        Type::Mask => masks(s.view),
+        Type::Mask | Type::Element => indices(s.view).filter(|id| is_of_type(s, *id, kind)).collect(),
         Type::ModelBeginning => s.project.keras.beginnings(s.view),
         Type::FirstKeras => s.project.keras.work(s.view).map(|w| w.first).into_iter().collect(),
         Type::Name
@@ -139,7 +142,8 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::FirstKeras => s.project.keras.work(s.view).is_some_and(|w| w.first == id),
         Type::Pipeline => is_pipeline(s.view, id),
         Type::Uncut => uncut(s.view, &s.project.keras).contains(&id),
-        Type::Mask => is_mask(s.view, id),
+        Type::Mask => is_mask(FileInProject { view: s.view, project: s.project }, id),
+        Type::Element => is_element(FileInProject { view: s.view, project: s.project }, id),
         Type::MovedSlice => is_moved_slice(s.view, id),
         Type::Float64 => training::is_float64(s.view, id),
         Type::TrueForTraining => s.project.shared_loaders.is_true_for_training(s.view, id),

@@ -3,6 +3,7 @@
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values, messages};
 use python::edit::Change;
+use python::names::called_name;
 use python::tree::{Id, kinds};
 use training::FileView;
 use training::files::{file_change, leaves_nothing};
@@ -33,7 +34,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         if is_straight(input, view, save, at) && rest.iter().all(|s| leaves_nothing(view, *s)) {
             let text = input.block(view, OTHERS_RETURN.name, &Values::default());
             wishes.extend(text.map(|text| Wish::new(view, at, vec![Change::Insert { at, after: true, text }])));
-        } else {
+        } else if called_name(index, change) != Some("open") {
             input.note(view, change, every_instance_changes_file());
         }
     }

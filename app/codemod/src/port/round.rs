@@ -211,6 +211,13 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts, fixes: Ve
         out.extend(own.into_iter().map(|s| (order + 1, Replacement { range: s.range, text: s.text, by: by.clone() })));
     }
     imports.sort_by(|a, b| a.text.cmp(&b.text));
+    // A fix that would remove the text around another's import waits for the next round.
+    let splits = |r: &Replacement| {
+        let within = |import: &Replacement| r.range.start < import.range.start && import.range.start < r.range.end;
+        imports.iter().any(|import| within(import) && import.by.id != r.by.id)
+    };
+    let waiting: BTreeSet<usize> = out.iter().filter(|(_, r)| splits(r)).map(|(order, _)| *order).collect();
+    out.retain(|(order, _)| !waiting.contains(order));
     let mut all: Vec<(usize, Replacement)> = imports.into_iter().map(|r| (0, r)).chain(out).collect();
     // At one place imports come first, insertions before replacements, and otherwise the order of the guide applies.
     all.sort_by_key(|(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));

@@ -115,4 +115,5 @@ messages! {
     accumulated_gradients_changed(new, old);
     loader_yields_steps(number);
     last_batch_dropped();
+    batch_not_split();
 }

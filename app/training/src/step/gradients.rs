@@ -2,6 +2,7 @@
 
 use super::TrainingStep;
 use super::calls::{arguments, qualified};
+use crate::project::FileInProject;
 use crate::roles::Role;
 use crate::words::CLIPPING_FUNCTIONS;
 use python::names::called_name;
@@ -26,13 +27,19 @@ fn is_given_gradients(step: &TrainingStep<'_, '_>, call: Id) -> bool {
     let (file, index) = (step.file, &step.file.view.index);
     let Some(name) = called_name(index, call).filter(|name| !CLIPPING_FUNCTIONS.contains(name)) else { return false };
     let has = |words: &[&str]| name.split('_').any(|part| words.contains(&part));
-    let holds_weights = |id: Id| {
-        let of =
-            index.receiver(id).filter(|_| matches!(called_name(index, id), Some("parameters" | "named_parameters")));
-        of.is_some() || matches!(file.role(id), Some(Role::Optimizer | Role::Model))
-    };
     has(&["clip", "grad", "grads", "gradient", "gradients"])
         && !has(&["zero", "clear", "reset", "no", "requires"])
         && qualified(&file, call).is_none_or(|name| !name.starts_with("torch."))
-        && arguments(&file, call).into_iter().any(holds_weights)
+        && arguments(&file, call).into_iter().any(|id| holds_weights(file, id))
+}
+
+/// Whether an argument is the optimizer, the model or its weights, or what a function returns that is given one of them.
+fn holds_weights(file: FileInProject<'_, '_>, id: Id) -> bool {
+    let index = &file.view.index;
+    let id = index.keyword_name(id).and_then(|_| index.value(id)).unwrap_or(id);
+    let by_method =
+        matches!(called_name(index, id), Some("parameters" | "named_parameters")) && index.receiver(id).is_some();
+    by_method
+        || matches!(file.role(id), Some(Role::Optimizer | Role::Model))
+        || arguments(&file, id).into_iter().any(|given| holds_weights(file, given))
 }

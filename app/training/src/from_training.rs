@@ -1,0 +1,45 @@
+//! Values that a training step computes, such as the mean of its losses.
+
+use crate::step::{bindings, loop_around};
+use crate::steps::names_validation;
+use crate::view::FileView;
+use python::names::called_name;
+use python::tree::{Id, kinds};
+
+/// Whether an expression mentions a value that was computed in a training loop, that a function returns which trains, or a list of
+/// such values, as far as its function shows.
+pub fn comes_from_training(view: &FileView<'_>, id: Id) -> bool {
+    follow(view, id, 5)
+}
+
+fn follow(view: &FileView<'_>, id: Id, steps: u8) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let Some(steps) = steps.checked_sub(1) else { return false };
+    let owner = view.function_of(id);
+    let is_here = |at: &Id| view.function_of(*at) == owner;
+    let is_looped = |at: Id| {
+        let mut loops = view.calls("backward").iter().filter_map(|call| loop_around(view, *call));
+        loops.any(|around| index.is_within(at, around))
+    };
+    let trains = |call: &Id| {
+        let name = called_name(index, *call).unwrap_or_default();
+        let is_own = view.steps.training.iter().any(|step| view.name_of(*step) == name);
+        is_own || name.split('_').any(|word| word == "train" || word == "training")
+    };
+    let of_name = |word: &Id| {
+        let name = index.text_of(*word);
+        if names_validation(name) {
+            return false;
+        }
+        let appended = view
+            .calls("append")
+            .iter()
+            .filter(|call| is_here(call) && index.receiver(**call).is_some_and(|list| index.is_text(list, name)));
+        let mut values = appended.flat_map(|call| index.arguments(*call).ids().collect::<Vec<_>>());
+        let last = bindings(view, name).into_iter().filter(|b| b < word && is_here(b)).max();
+        last.is_some_and(|b| {
+            is_looped(b) || index.source(b).is_some_and(|value| !index.is_loop(b) && follow(view, value, steps))
+        }) || values.any(|value| follow(view, value, steps))
+    };
+    index.of_kind_in(k.call, id).iter().any(trains) || index.of_kind_in(k.identifier, id).iter().any(of_name)
+}
