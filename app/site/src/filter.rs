@@ -46,5 +46,8 @@ pub(crate) fn form(filter: &Filter<'_>, items: usize) -> String {
 /// The tags that load the list's style and the form's script; `up` is the path to the site's root.
 pub(crate) fn script(up: &str) -> String {
     let names = theme::names();
-    format!("<link rel=\"stylesheet\" href=\"{up}{}\">\n<script src=\"{up}{}\"></script>\n", names.parts, names.filter)
+    format!(
+        "<link rel=\"stylesheet\" href=\"{up}{}\">\n<script defer src=\"{up}{}\"></script>\n",
+        names.parts, names.filter
+    )
 }

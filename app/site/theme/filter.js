@@ -70,6 +70,7 @@ addEventListener("DOMContentLoaded", () => {
       narrow();
       keep();
     }));
-    narrow();
+    // The list begins complete; an address or a browser that restores a page may have filled in the form.
+    if (controls.some(({ value }) => value.trim())) narrow();
   }
 });
