@@ -435,3 +435,22 @@ for (const width of [1280, 320]) {
     assert.ok(over <= 0, `${over} pixels too wide`);
   });
 }
+
+test("nothing moves while the page starts", { timeout: 60_000 }, async () => {
+  for (const width of [360, 1280]) {
+    const page = await browser.newPage({ viewport: { width, height: 800 } });
+    await page.addInitScript(() => {
+      window.moved = [];
+      const note = (list) => window.moved.push(...list.getEntries().map(({ value, sources }) => [value, ...sources.map(({ node }) => node?.id || node?.className)]));
+      new PerformanceObserver(note).observe({ type: "layout-shift", buffered: true });
+    });
+    // As slow as a phone, so that frames are drawn between the parts.
+    const slow = await page.context().newCDPSession(page);
+    await slow.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+    await page.goto(`${site.address}launch/`);
+    await page.locator("#check-text").waitFor();
+    const state = await page.evaluate(() => [window.moved.filter(([value]) => value > 0.01), document.querySelectorAll(".launch-page > .help").length]);
+    assert.deepEqual(state, [[], 0], `${width} px`);
+    await page.close();
+  }
+});

@@ -7,5 +7,7 @@ pub mod text;
 #[cfg(target_arch = "wasm32")]
 pub(crate) mod browser;
 #[cfg(target_arch = "wasm32")]
+pub(crate) mod tasks;
+#[cfg(target_arch = "wasm32")]
 #[allow(unreachable_pub, reason = "the component macro makes a public struct")]
 pub(crate) mod view;

@@ -58,6 +58,12 @@ impl Session {
         Session { state, form, result }
     }
 
+    /// Writes the form and the script, which are kept until a field changes.
+    pub(super) fn write(self) {
+        self.form.with_untracked(|_| ());
+        self.result.with_untracked(|_| ());
+    }
+
     /// Handles an edit of a field, or the end of one.
     pub(super) fn edit(self, name: &str, value: String, finished: bool) {
         self.state.update(|state| {

@@ -4,32 +4,41 @@ use super::field::Field;
 use crate::launch::state::State;
 use crate::launch::work::Session;
 use crate::shared::browser;
+use crate::shared::view::part;
 use launch::form::FormGroup;
 use leptos::ev::SubmitEvent;
 use leptos::html::Details;
 use leptos::prelude::*;
 
-/// All groups. Groups that stay when another field changes keep their elements, and with them the focus.
+/// All groups. Groups that stay when another field changes keep their elements, and with them the focus. The form is
+/// hidden until it is complete.
 #[component]
-pub(super) fn Form() -> impl IntoView {
+pub(super) fn Form(shown: RwSignal<bool>) -> impl IntoView {
     let session: Session = expect_context();
     let titles = move || session.form.with(|groups| groups.iter().map(|g| (g.title, g.folded)).collect::<Vec<_>>());
-    view! {
-        <form
-            class="launch-form"
-            id="launch-form"
-            aria-label="Job"
-            on:submit=move |event: SubmitEvent| event.prevent_default()
-        >
-            <Way/>
-            <For each=titles key=|group| *group let((title, folded))>
-                {if folded { view! { <FoldedGroup title/> }.into_any() } else { view! { <Group title/> }.into_any() }}
-            </For>
+    let end = move || {
+        view! {
             <p class="form-end">
                 <button class="button quiet small" id="clear" type="button" on:click=move |_| session.clear()>
                     "Clear the form"
                 </button>
             </p>
+        }
+        .into_any()
+    };
+    view! {
+        <form
+            class="launch-form"
+            hidden=move || !shown.get()
+            id="launch-form"
+            aria-label="Job"
+            on:submit=move |event: SubmitEvent| event.prevent_default()
+        >
+            {part(|| view! { <Way/> }.into_any())}
+            <For each=titles key=|group| *group let((title, folded))>
+                {part(move || if folded { view! { <FoldedGroup title/> }.into_any() } else { view! { <Group title/> }.into_any() })}
+            </For>
+            {part(end)}
         </form>
     }
 }
@@ -118,7 +127,7 @@ fn Fields(title: &'static str) -> impl IntoView {
     };
     view! {
         <For each=names key=|name| name.clone() let(name)>
-            <Field name/>
+            {part(move || view! { <Field name=name.clone()/> }.into_any())}
         </For>
     }
 }
