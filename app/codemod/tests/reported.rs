@@ -695,6 +695,19 @@ fn clipping_of_what_a_function_returns() {
 }
 
 #[test]
+fn a_loop_that_one_instance_ends() {
+    let ends = |test: &str| {
+        let end = format!("    optimizer.step()\n    steps += 1\n    seen += len(x)\n    if {test}:\n        break\n");
+        STEP.replace("    optimizer.step()\n", &end).replace("for x", "steps = seen = 0\nfor x")
+    };
+    let words = "A training loss is that of the instance's own samples";
+    let check = |test: &str, is_said: bool| check_in_project("popdist", &[("a.py", &ends(test))], words, is_said);
+    check("loss < 0.1", true);
+    check("steps > args.steps", false);
+    check("seen > 1000 and steps > 1", false);
+}
+
+#[test]
 fn files_and_order_in_a_module_of_the_program() {
     let data = "import pickle\n\nimport numpy as np\n\n\ndef lines(path):\n    words = open(path).readlines()\n    \
                 np.random.shuffle(words)\n    with open(\"words.pickle\", \"wb\") as file:\n        \

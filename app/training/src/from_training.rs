@@ -21,6 +21,13 @@ fn follow(view: &FileView<'_>, id: Id, steps: u8) -> bool {
         let mut loops = view.calls("backward").iter().filter_map(|call| loop_around(view, *call));
         loops.any(|around| index.is_within(at, around))
     };
+    // A number of steps or of samples is the same on all instances.
+    let counts = |at: Id| {
+        let of = |value: Id| {
+            index.kind(value) == k.integer || matches!(called_name(index, value), Some("len" | "size" | "numel"))
+        };
+        index.is_loop(at) || index.source(at).is_some_and(of)
+    };
     let trains = |call: &Id| {
         let name = called_name(index, *call).unwrap_or_default();
         let is_own = view.steps.training.iter().any(|step| view.name_of(*step) == name);
@@ -38,7 +45,8 @@ fn follow(view: &FileView<'_>, id: Id, steps: u8) -> bool {
         let mut values = appended.flat_map(|call| index.arguments(*call).ids().collect::<Vec<_>>());
         let last = bindings(view, name).into_iter().filter(|b| b < word && is_here(b)).max();
         last.is_some_and(|b| {
-            is_looped(b) || index.source(b).is_some_and(|value| !index.is_loop(b) && follow(view, value, steps))
+            is_looped(b) && !counts(b)
+                || index.source(b).is_some_and(|value| !index.is_loop(b) && follow(view, value, steps))
         }) || values.any(|value| follow(view, value, steps))
     };
     index.of_kind_in(k.call, id).iter().any(trains) || index.of_kind_in(k.identifier, id).iter().any(of_name)
