@@ -548,6 +548,31 @@ test("the bar has its room before its controls come", { timeout: 90_000 }, async
   }
 });
 
+test("nothing moves while the page starts, and its parts replace their stand-ins", { timeout: 90_000 }, async () => {
+  for (const width of [360, 800, 1280]) {
+    const page = await browser.newPage({ viewport: { width, height: 800 } });
+    await page.addInitScript(() => {
+      window.moved = [];
+      const note = (list) => window.moved.push(...list.getEntries().map(({ value, sources }) => [value, ...sources.map(({ node }) => node?.id || node?.className)]));
+      new PerformanceObserver(note).observe({ type: "layout-shift", buffered: true });
+    });
+    // As slow as a phone, so that frames are drawn between the parts.
+    const slow = await page.context().newCDPSession(page);
+    await slow.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+    await page.goto(`${site.address}port/`);
+    await page.locator("#target option").first().waitFor({ state: "attached" });
+    const [moved, left, shown] = await page.evaluate(() => [
+      window.moved.filter(([value]) => value > 0.001),
+      document.querySelectorAll(".stand-in, .waiting").length,
+      ["#target", "#source", "#result-pane", "#key-list"].filter((part) => document.querySelector(part)),
+    ]);
+    assert.deepEqual(moved, [], `${width} px`);
+    assert.equal(left, 0, "stand-ins");
+    assert.equal(shown.length, 4, "the engine's answer is shown when the page is complete");
+    await page.close();
+  }
+});
+
 onPage("a training step that is not ported shows what it would be without what stops it", {}, async (page) => {
   const stopped = `import torch
 

@@ -1,6 +1,5 @@
 // On the Port page: saves the open work in this browser, restores it, and accepts files from other apps. The page opens
 // the work in its address only after the saved work, so that the latter can be restored.
-window.portolanKeeps = true;
 let opened;
 /** The database, which stays open: a page that is being closed has no time to open it. */
 const open = () =>
@@ -190,9 +189,11 @@ const soon = () => {
 };
 
 /** Files from another app are handled like files that the user chooses. */
-function take(files) {
-  const field = document.getElementById("open-files");
-  if (!field || files.length === 0) return;
+async function take(files) {
+  if (files.length === 0) return;
+  let field;
+  // The page is created in parts; this one may not exist yet.
+  while (!(field = document.getElementById("open-files"))) await new Promise((go) => setTimeout(go, 20));
   const chosen = new DataTransfer();
   for (const file of files) chosen.items.add(file);
   field.files = chosen.files;
@@ -209,7 +210,7 @@ async function shared() {
   }
   await caches.delete("portolan-shared");
   history.replaceState(null, "", location.pathname);
-  take(files);
+  await take(files);
 }
 
 async function start() {
@@ -259,4 +260,5 @@ function offer(left) {
   const text = "Work from another tab, now closed, is also saved.";
   const news = show("other-work", "status", text, open, button("Delete it", away(forget)), button("Later", away()));
 }
-addEventListener("TrunkApplicationStarted", () => start(), { once: true });
+// The page's program calls it.
+window.portolanKeeps = start;

@@ -68,8 +68,7 @@ window.portolanOneFile = (() => {
       [sample]: await (await unpacked(sample)).blob(),
       [kit]: new Blob([Uint8Array.from(data, (letter) => letter.charCodeAt(0))]),
     });
-    const wasm = await window.portolanPage(await module("page_bg.wasm"));
-    dispatchEvent(new CustomEvent("TrunkApplicationStarted", { detail: { wasm } }));
+    return window.portolanPage(await module("page_bg.wasm"));
   }
 
   async function startLaunch() {

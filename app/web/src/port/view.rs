@@ -23,9 +23,9 @@ mod take;
 mod todo;
 mod twin;
 
-use super::work::{Session, is_kept, offer, open_dropped};
-use crate::shared::browser;
-use crate::shared::view::live;
+use super::work::{Session, offer, open_dropped};
+use crate::shared::view::{part, when_made};
+use crate::shared::{browser, tasks};
 use bar::Bar;
 use keys::Keys;
 use leptos::ev::{self, DragEvent};
@@ -39,47 +39,43 @@ use web_sys::{HashChangeEvent, HtmlElement};
 
 /// Fills `#port`, for as long as the window is open.
 pub fn mount() {
-    let Some(place) = browser::element("port") else { return };
-    let mounted = leptos::mount::mount_to(place.clone(), || {
-        let session = Session::start();
-        offer(session);
-        // Otherwise the saved work is opened first, and the script that saves it then triggers reading the address.
-        if !is_kept() {
-            session.read_fragment();
-        }
-        session.follow_edits();
-        window_event_listener(ev::hashchange, move |event: HashChangeEvent| {
-            session.read_fragment();
-            back_to_entry(&event);
+    tasks::start(|| {
+        let Some(place) = browser::element("port") else { return };
+        let mounted = leptos::mount::mount_to(place, || {
+            let session = Session::start();
+            // Saved work is opened first; the script that saves it then triggers reading the address.
+            if !offer(session) {
+                session.read_fragment();
+            }
+            session.follow_edits();
+            window_event_listener(ev::hashchange, move |event: HashChangeEvent| {
+                session.read_fragment();
+                back_to_entry(&event);
+            });
+            part(move || view! { <Page session/> }.into_any())
         });
-        let made = RwSignal::new(0);
-        make(made, place);
-        part(made, 1, move || view! { <Page session made/> }.into_any())
-    });
-    mounted.forget();
-}
-
-/// The parts of the page. Each is created in a task of its own, because a phone compiles it then; they are shown
-/// together.
-const PARTS: u8 = 3;
-
-/// Creates the next part and those after it.
-fn make(made: RwSignal<u8>, place: HtmlElement) {
-    browser::later(0, move || {
-        made.update(|made| *made += 1);
-        if made.get_untracked() < PARTS {
-            return make(made, place);
-        }
-        while let Some(waiting) = place.first_element_child().filter(|child| child.id() != "port-page") {
-            waiting.remove();
-        }
+        mounted.forget();
     });
 }
 
-/// A part of the page, as soon as so many are created.
-fn part(made: RwSignal<u8>, number: u8, of: impl Fn() -> AnyView + Send + 'static) -> AnyView {
-    let is_made = Memo::new(move |_| made.get() >= number);
-    live(move || is_made.get().then(&of)).into_any()
+/// Continues with what `index.html` shows: each of its parts is a stand-in for one of the page's own.
+fn take_over() {
+    let Some(page) = browser::element("port-page") else { return };
+    while let Some(shown) = page.previous_element_sibling() {
+        while let Some(part) = shown.first_element_child().filter(|part| part.class_list().contains("stand-in")) {
+            let _ = page.append_child(&part);
+        }
+        shown.remove();
+    }
+}
+
+/// Removes the stand-ins of the current part once it is complete.
+fn replace(stand_ins: &'static str) {
+    when_made(move || {
+        while let Ok(Some(stand_in)) = browser::document().query_selector(stand_ins) {
+            stand_in.remove();
+        }
+    });
 }
 
 /// After Back, focuses the link that led to the location.
@@ -95,7 +91,7 @@ fn back_to_entry(event: &HashChangeEvent) {
 
 /// The whole page.
 #[component]
-fn Page(session: Session, made: RwSignal<u8>) -> impl IntoView {
+fn Page(session: Session) -> impl IntoView {
     provide_context(session);
     let dropping = RwSignal::new(false);
     for_drops(session, dropping);
@@ -104,20 +100,34 @@ fn Page(session: Session, made: RwSignal<u8>) -> impl IntoView {
     let tree = session.memo(|state| state.files.len() > 1);
     let share = RwSignal::new(None::<f64>);
     let columns = move || share.get().map(|share| format!("{share:.1}%"));
+    let waiting = RwSignal::new(true);
+    tasks::last(move || waiting.set(false));
+    let bar = || {
+        take_over();
+        replace(".port-bar.stand-in");
+        view! { <Bar/> <Notice/> }.into_any()
+    };
+    let source = move || {
+        replace(":is(.port-source, .splitter).stand-in");
+        view! { <Source/> <Splitter share/> }.into_any()
+    };
+    let result = || {
+        replace(".port-result.stand-in");
+        view! { <Result/> <Keys/> }.into_any()
+    };
     view! {
         <div
             class="port"
             id="port-page"
-            hidden=move || made.get() < PARTS
+            class:waiting=waiting
             class:alone=move || hidden.get() && !tree.get()
             class:folded=move || hidden.get() && tree.get()
             class:dropping=dropping
             style:--source-width=columns
         >
-            <Bar/>
-            <Notice/>
-            {part(made, 2, move || view! { <Source/> <Splitter share/> }.into_any())}
-            {part(made, PARTS, || view! { <Result/> <Keys/> }.into_any())}
+            {part(bar)}
+            {part(source)}
+            {part(result)}
         </div>
     }
 }

@@ -25,7 +25,7 @@ pub mod worker;
 #[cfg(target_arch = "wasm32")]
 pub(super) use downloads::{copy, file, kit, patch, report, share, zip};
 #[cfg(target_arch = "wasm32")]
-pub(super) use kept::{is_kept, offer};
+pub(super) use kept::offer;
 #[cfg(target_arch = "wasm32")]
 pub(super) use opening::{open_dropped, open_list, open_sample, start_over};
 #[cfg(target_arch = "wasm32")]

@@ -40,6 +40,12 @@ pub(crate) fn next(task: impl FnOnce() + 'static) {
     insert(place, Box::new(task));
 }
 
+/// Calls back in a task of its own, after all others.
+pub(crate) fn last(task: impl FnOnce() + 'static) {
+    let place = QUEUE.with_borrow(|queue| queue.waiting.len());
+    insert(place, Box::new(task));
+}
+
 fn insert(place: usize, task: Task) {
     let idle = QUEUE.with_borrow_mut(|queue| {
         queue.waiting.insert(place.min(queue.waiting.len()), task);

@@ -4,7 +4,7 @@ use super::options::{Named, OptionsButton};
 use crate::port::state::State;
 use crate::port::work::Session;
 use crate::shared::text::hash_of;
-use crate::shared::view::each;
+use crate::shared::view::{each, part};
 use codemod::{Style, TargetInfo};
 use leptos::prelude::*;
 
@@ -19,18 +19,18 @@ pub(super) fn Bar() -> impl IntoView {
             <div class="controls" role="group" aria-label="Port to">
                 <label class="field">
                     <span>"Target"</span>
-                    <Target/>
+                    {part(|| view! { <Target/> }.into_any())}
                 </label>
                 <label
                     class="field"
                     title="Replace: the file becomes code for the target only. Branch: other devices keep their code, and the target’s runs under a condition. Automatic: branch where the project chooses between compute modes."
                 >
                     <span>"Port style"</span>
-                    <StyleChoice/>
+                    {part(|| view! { <StyleChoice/> }.into_any())}
                 </label>
                 <label class="field">
                     <span>"SDK"</span>
-                    <Sdk/>
+                    {part(|| view! { <Sdk/> }.into_any())}
                 </label>
                 <label class="switch" id="unsafe-switch">
                     <input
@@ -44,9 +44,9 @@ pub(super) fn Bar() -> impl IntoView {
                     />
                     <span>"Include changes that may alter results"</span>
                 </label>
-                <OptionsButton/>
+                {part(|| view! { <OptionsButton/> }.into_any())}
             </div>
-            <Named/>
+            {part(|| view! { <Named/> }.into_any())}
         </div>
     }
 }

@@ -11,7 +11,7 @@ use super::todo::Todo;
 use super::twin::Twin;
 use crate::port::state::{Panel, Run, State};
 use crate::port::work::Session;
-use crate::shared::view::{When, live};
+use crate::shared::view::{When, live, part};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use tabs::{Tabs, name};
@@ -52,14 +52,13 @@ pub(super) fn Result() -> impl IntoView {
             <div class="pane-head">
                 <h2 id="result-head" tabindex="-1">"Port"</h2>
                 <p class="summary" id="summary">{summary}</p>
-                <Take/>
+                {part(|| view! { <Take/> }.into_any())}
             </div>
             <div class="tab-row" id="tabs">
-                <Tabs/>
-                <Progress/>
+                {part(|| view! { <Tabs/> <Progress/> }.into_any())}
             </div>
             <div class="panel" id="panel" role="tabpanel" aria-labelledby=labelled>
-                {live(show)}
+                {part(move || live(show).into_any())}
             </div>
         </section>
     }

@@ -5,19 +5,17 @@ use super::session::Session;
 use crate::port::state::State;
 use crate::port::state::fragment::Share;
 use crate::shared::browser;
-use js_sys::{Object, Reflect, Uint8Array};
+use js_sys::{Function, Object, Reflect, Uint8Array};
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
-
-/// Whether there is a script that saves the work; it calls `begin` once it has looked for saved work.
-pub(in crate::port) fn is_kept() -> bool {
-    Reflect::has(&browser::window(), &"portolanKeeps".into()).unwrap_or_default()
-}
 
 /// Defines `window.portolanWork`: `bytes()`, empty if nothing is open; `beside()`, data to save with them;
 /// `begin(bytes, beside)`, which opens saved work, then what the address names; and `forget()`, which discards the
 /// replaced project.
-pub(in crate::port) fn offer(session: Session) {
+///
+/// Returns whether there is a script that saves the work. It is started, and calls `begin` once it has looked for saved
+/// work.
+pub(in crate::port) fn offer(session: Session) -> bool {
     let work = Object::new();
     let put = |name: &str, function: JsValue| drop(Reflect::set(&work, &name.into(), &function));
     let bytes_of = move |look: fn(&State) -> Vec<u8>| {
@@ -33,5 +31,8 @@ pub(in crate::port) fn offer(session: Session) {
     put("begin", begin.into_js_value());
     let forget = Closure::<dyn Fn()>::new(move || session.state.update(State::forget_former));
     put("forget", forget.into_js_value());
-    let _ = Reflect::set(&browser::window(), &"portolanWork".into(), &work);
+    let window = browser::window();
+    let _ = Reflect::set(&window, &"portolanWork".into(), &work);
+    let keeps = Reflect::get(&window, &"portolanKeeps".into()).and_then(JsValue::dyn_into::<Function>);
+    keeps.and_then(|keeps| keeps.call0(&window)).is_ok()
 }

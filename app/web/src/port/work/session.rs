@@ -6,7 +6,7 @@ mod porting;
 
 use crate::port::state::lines::Splice;
 use crate::port::state::{Jump, Notice, Panel, Phase, Run, State, Undo, fragment};
-use crate::shared::browser;
+use crate::shared::{browser, tasks};
 use leptos::prelude::*;
 use porting::Flight;
 use python::SourceFile;
@@ -32,7 +32,7 @@ impl Session {
         let state = RwSignal::new(State::default());
         let port = Memo::new(move |_| state.with(State::port_key));
         let session = Session { state, typed: Trigger::new(), port, flight: StoredValue::new_local(Flight::default()) };
-        session.start_engine();
+        tasks::next(move || session.start_engine());
         session
     }
 

@@ -5,7 +5,7 @@ use crate::port::protocol::{Answer, Ask, Parcel, Shown};
 use crate::port::state::lines::Lines;
 use crate::port::state::{Delivery, Engine, File, Run, State, View};
 use crate::port::work::engine;
-use crate::shared::browser;
+use crate::shared::{browser, tasks};
 use leptos::prelude::*;
 use python::Highlight;
 use std::cell::{Cell, RefCell};
@@ -257,8 +257,9 @@ impl Session {
             if self.state.with_untracked(|state| state.catalogue.targets.is_empty()) {
                 engine::ask(engine::bare(Ask::Catalogue), move |answer| {
                     if let Answer::Catalogue(catalogue) = answer.head {
-                        // It was decoded in this task, and filling the lists takes a phone as long.
-                        browser::later(0, move || {
+                        // The page is complete by then. The answer was decoded in this task, and filling the lists takes a
+                        // phone as long.
+                        tasks::last(move || {
                             self.state.update(|state| state.learn(catalogue));
                             self.port_now();
                         });
