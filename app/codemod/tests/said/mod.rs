@@ -1,5 +1,7 @@
 //! The texts of a port and what it says, for projects of a few files; a script that trains, to begin with.
 
+#![allow(dead_code, reason = "each file of tests uses some of it")]
+
 use codemod::{Options, RecipeSet, Severity, Style, port};
 use python::SourceFile;
 
@@ -32,4 +34,15 @@ pub(crate) fn ported(target: &str, files: &[(&str, &str)]) -> (Vec<String>, Stri
 pub(crate) fn check_said(target: &str, text: &str, words: &str) {
     let (after, said) = ported(target, &[("a.py", text)]);
     assert!(said.contains(words), "{said}{}", after[0]);
+}
+
+/// Asserts that the port of a script has no warning.
+pub(crate) fn check_silent(target: &str, text: &str) {
+    assert_eq!(ported(target, &[("a.py", text)]).1, "", "{text}");
+}
+
+/// The messages about a file in a folder of several.
+pub(crate) fn check_in_project(target: &str, files: &[(&str, &str)], words: &str, is_said: bool) {
+    let (after, said) = ported(target, files);
+    assert_eq!(said.contains(words), is_said, "{words}: {said}{}", after[0]);
 }
