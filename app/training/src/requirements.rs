@@ -2,9 +2,10 @@
 
 use guide::sdk::compare;
 
-/// An upper bound for a package: `hydra-core==1.1`, `hydra-core~=1.1.0`, `hydra-core<1.2`.
+/// An upper bound for a package: `hydra-core==1.1`, `hydra-core~=1.1.0`, `hydra-core<1.2`, Poetry's `hydra-core = "^1.1"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
+    /// The name as PEP 503 normalises it.
     package: String,
     excludes: bool,
     version: String,
@@ -14,7 +15,7 @@ impl Pin {
     /// Whether only versions of a package below `version` are allowed.
     pub fn keeps_below(&self, package: &str, version: &str) -> bool {
         let order = compare(&self.version, version);
-        self.package == package && (order.is_lt() || (self.excludes && order.is_eq()))
+        self.package == normalised(package) && (order.is_lt() || (self.excludes && order.is_eq()))
     }
 }
 
@@ -30,20 +31,61 @@ fn lines<'t>(path: &str, text: &'t str) -> impl Iterator<Item = &'t str> {
 }
 
 fn pins_in(line: &str) -> Vec<Pin> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let mut found = Vec::new();
-    for (at, _) in line.match_indices(['=', '~', '<']) {
-        let package = line[..at].trim_end().rsplit(|c| !is_word(c)).next().unwrap_or("");
-        let sign = ["==", "~=", "<=", "<"].into_iter().find(|sign| line[at..].starts_with(sign));
-        let Some(sign) = sign.filter(|_| !package.is_empty()) else { continue };
-        let rest = line[at + sign.len()..].trim_start();
+    for (at, _) in line.match_indices(['=', '~', '<', '^']) {
+        // A single `=` is conda's.
+        let sign = ["==", "~=", "<=", "<", "^", "~", "="].into_iter().find(|sign| line[at..].starts_with(sign));
+        let Some(sign) = sign else { continue };
+        let rest = &line[at + sign.len()..];
+        let rest = if sign == "=" { rest } else { rest.trim_start() };
         let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
         let version = rest[..end].trim_end_matches('.');
-        if !version.is_empty() {
-            found.push(Pin { package: package.to_owned(), excludes: sign == "<", version: version.to_owned() });
+        let package = package_before(&line[..at]);
+        if version.is_empty() || package.is_empty() {
+            continue;
         }
+        let version = if sign == "^" { next_breaking(version) } else { version.to_owned() };
+        found.push(Pin { package: normalised(package), excludes: matches!(sign, "<" | "^"), version });
     }
     found
+}
+
+/// The package that a comparison is about: the word before it, behind other comparisons and Poetry's `= "` or `= { version = "`.
+fn package_before(text: &str) -> &str {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let mut text = text.trim_end();
+    while let Some(shorter) = text.strip_suffix(',') {
+        let comparison = shorter.trim_end().trim_end_matches(|c: char| c.is_ascii_digit() || ".*".contains(c));
+        text = comparison.trim_end().trim_end_matches(['<', '>', '=', '!', '~', '^']).trim_end();
+    }
+    if let Some(quoted) = text.strip_suffix(['"', '\'']) {
+        let key = quoted.trim_end().strip_suffix('=').map_or("", str::trim_end);
+        text = match key.strip_suffix("version") {
+            Some(table) => table.trim_end().trim_end_matches('{').trim_end().trim_end_matches('=').trim_end(),
+            None => key,
+        };
+    }
+    if let Some((name, _)) = text.strip_suffix(']').and_then(|extras| extras.rsplit_once('[')) {
+        text = name;
+    }
+    text.rsplit(|c| !is_word(c)).next().unwrap_or("")
+}
+
+/// The first version that `^version` excludes: the next of its first number that is not 0.
+fn next_breaking(version: &str) -> String {
+    let mut numbers = Vec::new();
+    for number in version.split('.').filter_map(|number| number.parse::<u64>().ok()) {
+        if number > 0 {
+            numbers.push((number + 1).to_string());
+            return numbers.join(".");
+        }
+        numbers.push(number.to_string());
+    }
+    version.to_owned()
+}
+
+fn normalised(package: &str) -> String {
+    package.to_ascii_lowercase().replace(['_', '.'], "-")
 }
 
 #[cfg(test)]
@@ -62,6 +104,17 @@ mod tests {
         check("requirements.txt", "hydra-core<=1.2", false);
         check("requirements.txt", "hydra-core>=1.1", false);
         check("pyproject.toml", "dependencies = [\"numpy\", \"hydra-core==1.1.*\"]", true);
+        check("requirements.txt", "Hydra_Core>=1.0, <1.2  # newer ones warn", true);
+        check("requirements.txt", "hydra-core[extra]>=1.0,!=1.0.3,<1.2", true);
+        check("requirements.txt", "hydra-core>=1.0,<2", false);
+        check("environment.yml", "  - hydra-core=1.1", true);
+        check("environment.yml", "  - hydra-core=1.1=py38_0", true);
+        check("pyproject.toml", "hydra-core = \"^0.11\"", true);
+        check("pyproject.toml", "hydra-core = \"^1.1\"", false);
+        check("pyproject.toml", "hydra-core = \"~1.1\"", true);
+        check("pyproject.toml", "hydra-core = { version = \"<1.2\", optional = true }", true);
+        check("pyproject.toml", "hydra-core = \">=1.0,<1.2\"", true);
+        check("setup.py", "version=\"1.0\", install_requires=[\"hydra-core<1.2\"]", true);
         check("train.py", "# dependencies = [\"hydra-core==1.1\"]\nimport hydra", true);
         check("train.py", "import hydra\n# hydra-core==1.1", false);
     }
