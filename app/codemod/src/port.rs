@@ -107,6 +107,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         own_mode: false,
         without_modes: None,
         names_device: None,
+        naming_device: None,
         unused: None,
         hands_losses: None,
         moves_models: None,
@@ -136,12 +137,14 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         }
         let mut facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
         // Facts from the original project: a device that the port names is not one of its own.
-        facts.names_device = *plan.names_device.get_or_insert(facts.names_device);
-        let unused = || Unused::collect(&views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>(), &facts.places);
-        facts.unused = Rc::clone(plan.unused.get_or_insert_with(|| Rc::new(unused())));
+        let all = || views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>();
+        facts.unused = Rc::clone(plan.unused.get_or_insert_with(|| Rc::new(Unused::collect(&all(), &facts.places))));
+        let naming_device = || Rc::new(ProjectFacts::definitions_that_name_device(&all()));
+        facts.naming_device = Rc::clone(plan.naming_device.get_or_insert_with(naming_device));
+        let names_device = || facts.reached_code_names_device(&all(), &target.facts);
+        facts.names_device = *plan.names_device.get_or_insert_with(names_device);
         facts.hands_losses = *plan.hands_losses.get_or_insert(facts.hands_losses);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
-        let all = || views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>();
         let of_a_library = || facts.modes.as_ref().is_some_and(|m| m.are_of_a_library(&all(), &facts.classes));
         if *plan.without_modes.get_or_insert_with(of_a_library) {
             facts.modes = None;

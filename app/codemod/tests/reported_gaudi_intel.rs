@@ -353,3 +353,33 @@ fn settings_for_cuda() {
             .1;
     assert!(said.contains(place), "{said}");
 }
+
+#[test]
+fn a_model_that_stays_on_the_host_beside_code_that_names_a_device() {
+    let net = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x\n";
+    let moves = "    device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n    return (x.to(device) - y.to(device)).mean()\n";
+    let losses = format!("import torch\n\n\ndef mean(x, y):\n    return (x - y).mean()\n\n\ndef coral(x, y):\n{moves}");
+    let train = |loss: &str| {
+        format!(
+            "import torch\nfrom losses import {loss}\nfrom net import Net\n\nnet = Net()\n\
+             optimizer = torch.optim.Adam(net.parameters())\nfor x, y in loader:\n    {loss}(net(x), y).backward()\n    optimizer.step()\n"
+        )
+    };
+    for target in ["hpu", "xpu"] {
+        // Nothing calls the function that names a device.
+        let unused = train("mean");
+        let (after, said) = ported(target, &[("train.py", &unused), ("net.py", net), ("losses.py", &losses)]);
+        assert!(
+            after[0].contains(&format!("net = Net()\nnet.to(\"{target}\")\n")) && said.is_empty(),
+            "{said}{}",
+            after[0]
+        );
+        let used = train("coral");
+        let words = "nothing moves `net` to one";
+        check_in_project(target, &[("train.py", &used), ("net.py", net), ("losses.py", &losses)], words, true);
+        let moved = used.replace("Net()", "Net().cuda()");
+        check_in_project(target, &[("train.py", &moved), ("net.py", net), ("losses.py", &losses)], words, false);
+        let itself = net.replace("    def forward", "    def __init__(self):\n        self.cuda()\n\n    def forward");
+        check_in_project(target, &[("train.py", &used), ("net.py", &itself), ("losses.py", &losses)], words, false);
+    }
+}

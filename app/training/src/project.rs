@@ -31,14 +31,29 @@ fn places(path: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 /// Whether a file selects a device or moves something to one: it contains `device` or `cuda`, calls `to` with more than
 /// a type, or names the target's own device, as a port does that only tests whether there is one.
-fn names_device(view: &FileView<'_>, own: Option<&str>) -> bool {
+/// Code that no program reaches does not count.
+fn names_device(view: &FileView<'_>, own: Option<&str>, unused: &Unused) -> bool {
+    let is_used = |id: Id| unused.around(view, id).is_none() && unused.in_other_program(view, id).is_none();
+    own.is_some_and(|device| view.has_word(device)) || device_places(view).any(is_used)
+}
+
+/// Where a file selects a device or moves something to one.
+fn device_places(view: &FileView<'_>) -> impl Iterator<Item = Id> {
     // A device type alone is an argument of autocast, and moves nothing.
     let says = |word: &str| word == "cuda" || (has_part(word, "device") && word != "device_type");
-    let moves = |call: &Id| moves_to_device(view, *call);
-    let says_own = own.is_some_and(|device| view.has_word(device));
-    let chooses =
-        |ids: &[Id]| !ids.iter().all(|id| only_does(view, *id) || follows_input(view, *id) || loads(view, *id));
-    view.words().any(|(word, ids)| says(word) && chooses(ids)) || view.calls("to").iter().any(moves) || says_own
+    let chooses = |id: &Id| !only_does(view, *id) && !follows_input(view, *id) && !loads(view, *id);
+    let words = view.words().filter(move |(word, _)| says(word)).flat_map(|(_, ids)| ids.iter().copied());
+    let moves = view.calls("to").iter().copied().filter(|call| moves_to_device(view, *call));
+    words.filter(move |id| chooses(id)).chain(moves)
+}
+
+/// The functions and classes of a file that name a device.
+fn naming_device<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
+    let k = kinds();
+    let definitions = move |id: Id| {
+        view.index.ancestors(id).filter(|a| [k.function_definition, k.class_definition].contains(&view.index.kind(*a)))
+    };
+    device_places(view).flat_map(definitions).map(|definition| view.name_of(definition))
 }
 
 /// Whether a call of `to` has more than a type as its argument.
@@ -110,6 +125,8 @@ pub struct ProjectFacts {
     without_device: BTreeSet<String>,
     /// Whether some file moves a model, in a project that names no device: see [`unmoved`](crate::unmoved).
     pub moves_models: bool,
+    /// Functions and classes that name a device; queried for the original project.
+    pub naming_device: Rc<BTreeSet<String>>,
     /// Whether a module that another file imports, or a program with a main block, parses the command line on import.
     pub parses_on_load: bool,
     /// Whether some file has a PyTorch training step and does not use the target yet.
@@ -166,6 +183,22 @@ impl ProjectFacts {
         self.imported
             .iter()
             .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    }
+
+    /// Whether a file selects a device or moves something to one.
+    pub fn file_names_device(view: &FileView<'_>) -> bool {
+        device_places(view).next().is_some()
+    }
+
+    /// The functions and classes of a project that name a device.
+    pub fn definitions_that_name_device(views: &[&FileView<'_>]) -> BTreeSet<String> {
+        views.iter().flat_map(|view| naming_device(view)).map(str::to_owned).collect()
+    }
+
+    /// Whether code that a program reaches names a device.
+    pub fn reached_code_names_device(&self, views: &[&FileView<'_>], target: &TargetFacts) -> bool {
+        let own = target.ledger.autocast.as_ref().map(|a| a.device.as_str());
+        views.iter().any(|view| names_device(view, own, &self.unused))
     }
 
     /// Whether another file of the project imports a file, judging by its name.
@@ -266,9 +299,10 @@ impl ProjectFacts {
             classes,
             bridge_classes,
             target_modules: target.modules.clone(),
-            names_device: views.iter().any(|view| names_device(view, own_device)),
+            names_device: views.iter().any(|view| names_device(view, own_device, &Unused::default())),
             without_device: BTreeSet::new(),
             moves_models: false,
+            naming_device: Rc::default(),
             parses_on_load: false,
             step_is_left: views.iter().any(|view| target.keeps_training_step(view)),
             imported: views.iter().flat_map(|view| loading::imported(view)).map(str::to_owned).collect(),
@@ -332,8 +366,9 @@ impl ProjectFacts {
         let programs = |view: &&FileView<'_>| facts.starts(view) && loading::trains(view, &target.modules, own_device);
         let programs: Vec<bool> = views.iter().map(programs).collect();
         let starts: Vec<bool> = views.iter().map(|view| facts.starts(view)).collect();
-        facts.without_device =
-            loading::without_device(&views, &starts, |view: &FileView<'_>| names_device(view, own_device));
+        facts.without_device = loading::without_device(&views, &starts, |view: &FileView<'_>| {
+            names_device(view, own_device, &Unused::default())
+        });
         let rates: Vec<bool> = views.iter().map(|view| facts.changes_rates(view)).collect();
         [facts.loaded_by_programs, facts.rates_change_elsewhere] = loading::loaded(&views, &programs, &rates);
         facts

@@ -4,13 +4,15 @@
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values, messages};
 use python::edit::Change;
+use python::names::called_name;
 use python::tree::Id;
-use training::FileInProject;
 use training::unmoved::{Move, moves};
+use training::{FileInProject, ProjectFacts};
 
 messages! {
     processes_without_device();
     model_not_followed();
+    model_left_on_host(model);
     tensors_not_followed();
 }
 
@@ -29,11 +31,17 @@ pub(super) const BLOCKS: &[BlockShape] = &[MOVE_MODELS, MOVE_TENSORS, MOVE_TABLE
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let Some(view) = input.view else { return Vec::new() };
+    let file = FileInProject { view, project: input.project };
     let backward = view.calls("backward").iter().filter(|call| view.steps.in_training(view, **call));
     if input.project.names_device {
         // Another program of the project does.
         if input.project.trains_without_device(view) {
             backward.take(1).for_each(|call| input.note(view, *call, model_not_followed()));
+        } else if backward.count() > 0 && !ProjectFacts::file_names_device(view) {
+            for one in moves(file).models.iter().filter(|one| one.names.iter().all(|name| is_made_on_host(file, name)))
+            {
+                input.note(view, one.at, model_left_on_host(&one.names[0]));
+            }
         }
         return Vec::new();
     }
@@ -43,7 +51,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         backward.for_each(|call| input.note(view, *call, message()));
         return Vec::new();
     }
-    let moves = moves(FileInProject { view, project: input.project });
+    let moves = moves(file);
     moves.unknown_models.iter().for_each(|at| input.note(view, *at, model_not_followed()));
     moves.unknown_tensors.iter().for_each(|at| input.note(view, *at, tensors_not_followed()));
     let wish = |one: &Move, block: BlockShape| {
@@ -63,4 +71,13 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let expressions = moves.expressions.iter().filter_map(|node| changed(*node, MOVED_TENSOR));
     let exported = moves.exported.iter().filter_map(|node| changed(*node, TENSOR_ON_HOST));
     models.chain(tensors).chain(tables).chain(expressions).chain(exported).collect()
+}
+
+/// Whether the file creates a model by calls of classes and functions that name no device.
+fn is_made_on_host(file: FileInProject<'_, '_>, name: &str) -> bool {
+    let index = &file.view.index;
+    let mut values = index.assignments().filter(|a| a.assigns(name)).map(|a| a.value()).peekable();
+    let makes = |value: Option<Id>| value.and_then(|value| called_name(index, value));
+    values.peek().is_some()
+        && values.all(|value| makes(value).is_some_and(|maker| !file.project.naming_device.contains(maker)))
 }

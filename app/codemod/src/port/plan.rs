@@ -32,6 +32,8 @@ pub(super) struct Plan<'a> {
     pub(super) without_modes: Option<bool>,
     /// Whether a file of the original project names a device; known from the first round on.
     pub(super) names_device: Option<bool>,
+    /// Functions and classes of the original project that name a device.
+    pub(super) naming_device: Option<Rc<BTreeSet<String>>>,
     /// Code that none of the original project's programs reaches.
     pub(super) unused: Option<Rc<Unused>>,
     /// Whether the original project passes losses to a scaler.
