@@ -2,6 +2,7 @@
 //! mode.
 
 use crate::classes::Classes;
+use crate::computing::computing;
 use crate::given::Given;
 use crate::keras::Keras;
 use crate::loading;
@@ -10,6 +11,7 @@ use crate::modes::{Modes, Region};
 use crate::program_start::main_block;
 use crate::reach::Reach;
 use crate::roles::{ProjectRoles, Role};
+use crate::settings::changed;
 use crate::shared_loaders::SharedLoaders;
 use crate::step::calls_scaler;
 use crate::target::TargetFacts;
@@ -137,6 +139,10 @@ pub struct ProjectFacts {
     given_by_place: BTreeMap<String, usize>,
     /// The strings that its files assign to names.
     pub given: Given,
+    /// Its functions that only compute.
+    pub(crate) computing: BTreeSet<String>,
+    /// Settings of the command line and the like that some file assigns.
+    pub(crate) changed_settings: BTreeSet<String>,
     /// Its functions whose loaders both training and evaluation read.
     pub shared_loaders: SharedLoaders,
     /// The functions that its forward passes and training steps reach.
@@ -282,6 +288,8 @@ impl ProjectFacts {
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
             given_by_place,
             given: Given::collect(&views),
+            computing: computing(&views),
+            changed_settings: views.iter().flat_map(|view| changed(view)).map(str::to_owned).collect(),
             shared_loaders: SharedLoaders::collect(&views),
             reach: Reach::collect(&views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),

@@ -1,0 +1,30 @@
+//! Objects with the settings of a program, such as what its command line gives it.
+
+use crate::step::bindings;
+use crate::view::FileView;
+use crate::words::SETTINGS_NAMES;
+use python::names::called_name;
+use python::tree::{Id, kinds};
+use std::collections::BTreeSet;
+
+/// Whether a name is such an object: what a command line gave, or, if the file does not assign it, by the name itself.
+pub(crate) fn is_settings(view: &FileView<'_>, name: &str) -> bool {
+    let made = bindings(view, name);
+    let is_parsed = |binding: &Id| {
+        let source = view.index.source(*binding).and_then(|source| called_name(&view.index, source));
+        matches!(source, Some("parse_args" | "parse_known_args"))
+    };
+    if made.is_empty() { SETTINGS_NAMES.contains(&name) } else { made.iter().all(is_parsed) }
+}
+
+/// The settings that a file assigns: `steps` of `args.steps = 2`.
+pub(crate) fn changed<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
+    let (k, index) = (kinds(), &view.index);
+    let all = [k.assignment, k.augmented_assignment].into_iter().flat_map(|kind| index.of_kind(kind));
+    let setting = |assignment: &Id| {
+        let attribute = index.attribute(index.target(*assignment)?)?;
+        let (owner, name) = (index.text_of(attribute.owner()?), attribute.name()?);
+        (is_settings(view, owner) || SETTINGS_NAMES.contains(&owner)).then_some(name)
+    };
+    all.filter_map(setting).collect()
+}
