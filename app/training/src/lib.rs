@@ -33,7 +33,7 @@ pub mod readers;
 pub mod requirements;
 pub mod roles;
 pub mod run_facts;
-mod settings;
+pub mod settings;
 pub mod shared_loaders;
 pub mod step;
 pub mod steps;

@@ -8,7 +8,7 @@ use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
 /// Whether a name is such an object: what a command line gave, or, if the file does not assign it, by the name itself.
-pub(crate) fn is_settings(view: &FileView<'_>, name: &str) -> bool {
+pub fn is_settings(view: &FileView<'_>, name: &str) -> bool {
     let made = bindings(view, name);
     let is_parsed = |binding: &Id| {
         let source = view.index.source(*binding).and_then(|source| called_name(&view.index, source));
@@ -27,4 +27,14 @@ pub(crate) fn changed<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
         (is_settings(view, owner) || SETTINGS_NAMES.contains(&owner)).then_some(name)
     };
     all.filter_map(setting).collect()
+}
+
+/// The settings that a file reads: `steps` of `args.steps`.
+pub(crate) fn read<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
+    let index = &view.index;
+    let setting = |id: &Id| {
+        let attribute = index.attribute(*id)?;
+        attribute.name().filter(|_| attribute.owner().is_some_and(|owner| is_settings(view, index.text_of(owner))))
+    };
+    index.of_kind(kinds().attribute).iter().filter_map(setting).collect()
 }
