@@ -14,6 +14,7 @@ mod plan;
 mod pointless;
 mod repeated;
 mod round;
+mod same_with;
 mod set_aside;
 mod settled;
 mod state;

@@ -7,6 +7,7 @@
 
 mod by_hand;
 pub mod classes;
+mod computing;
 pub mod counting;
 pub mod evaluation;
 mod figure;
@@ -32,6 +33,7 @@ pub mod readers;
 pub mod requirements;
 pub mod roles;
 pub mod run_facts;
+pub mod settings;
 pub mod shared_loaders;
 pub mod step;
 pub mod steps;

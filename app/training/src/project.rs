@@ -2,6 +2,7 @@
 //! mode.
 
 use crate::classes::Classes;
+use crate::computing::computing;
 use crate::given::Given;
 use crate::keras::Keras;
 use crate::loading;
@@ -10,6 +11,7 @@ use crate::modes::{Modes, Region};
 use crate::program_start::main_block;
 use crate::reach::Reach;
 use crate::roles::{ProjectRoles, Role};
+use crate::settings::{changed, read};
 use crate::shared_loaders::SharedLoaders;
 use crate::step::calls_scaler;
 use crate::target::TargetFacts;
@@ -154,6 +156,12 @@ pub struct ProjectFacts {
     given_by_place: BTreeMap<String, usize>,
     /// The strings that its files assign to names.
     pub given: Given,
+    /// The settings of the command line and the like that each file reads.
+    settings_read: BTreeMap<String, BTreeSet<String>>,
+    /// Its functions that only compute.
+    pub(crate) computing: BTreeSet<String>,
+    /// Settings of the command line and the like that some file assigns.
+    pub(crate) changed_settings: BTreeSet<String>,
     /// Its functions whose loaders both training and evaluation read.
     pub shared_loaders: SharedLoaders,
     /// The functions that its forward passes and training steps reach.
@@ -316,6 +324,12 @@ impl ProjectFacts {
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
             given_by_place,
             given: Given::collect(&views),
+            settings_read: views
+                .iter()
+                .map(|view| (view.path.to_owned(), read(view).into_iter().map(str::to_owned).collect()))
+                .collect(),
+            computing: computing(&views),
+            changed_settings: views.iter().flat_map(|view| changed(view)).map(str::to_owned).collect(),
             shared_loaders: SharedLoaders::collect(&views),
             reach: Reach::collect(&views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
@@ -391,6 +405,11 @@ impl ProjectFacts {
     /// Whether a call passes more positional arguments to a class than these.
     pub fn gives_by_place(&self, class: &str, more_than: usize) -> bool {
         self.given_by_place.get(class).is_some_and(|most| *most > more_than)
+    }
+
+    /// Whether another file reads a setting of the command line.
+    pub fn reads_setting_elsewhere(&self, view: &FileView<'_>, name: &str) -> bool {
+        self.settings_read.iter().any(|(path, names)| path != view.path && names.contains(name))
     }
 
     /// Whether some file calls a function or a method of this name.

@@ -3,6 +3,7 @@
 use python::names::called_name;
 use python::tree::{Id, kinds};
 use training::FileView;
+use training::words::SETTINGS_NAMES;
 
 /// Whether the result of a call is created on another tensor's device, or moved there: directly, by its name, or where
 /// the function that returns it is called.
@@ -71,6 +72,5 @@ fn is_of_tensor(view: &FileView<'_>, id: Id, steps: u8) -> bool {
         return [k.call, k.subscript].contains(&index.kind(id)) && !named;
     }
     let Some(owner) = text.strip_suffix(".device") else { return false };
-    let settings = ["args", "cfg", "conf", "config", "hparams", "opt", "options", "params"];
-    owner != "self" && !owner.rsplit('.').next().is_some_and(|last| settings.contains(&last))
+    owner != "self" && !owner.rsplit('.').next().is_some_and(|last| SETTINGS_NAMES.contains(&last))
 }

@@ -4,6 +4,7 @@ use super::MOST_ROUNDS;
 use super::matched::matched;
 use super::orphaned;
 use super::plan::{Notes, Plan};
+use super::same_with::once_per_with;
 use super::set_aside::set_aside;
 use super::state::State;
 use crate::condition::{Condition, Situation};
@@ -88,6 +89,7 @@ pub(super) fn finish(
                 remarks.extend((!told).then_some(remark));
             }
             remarks.extend(manual);
+            once_per_with(&mut remarks, view);
             let prints = view.index.of_kind(kinds().print_statement).iter();
             let said =
                 |id: &Id| Remark::of_engine(view.index.range(*id), Severity::Warning, messages::prints_into_a_stream());

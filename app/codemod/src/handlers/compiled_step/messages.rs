@@ -7,6 +7,8 @@ use crate::definitions::{BlockShape, OWN_NAMES, messages};
 pub(super) const IMPORT: &str = "step_import";
 /// The definitions that a ported step adds to the file: a file with these is ported.
 pub(super) const DEFINITIONS: &str = "step_definitions";
+/// Joins the batches of a loader that another file creates into those of a whole step.
+pub(super) const JOINED: &str = "step_joined";
 /// The module of one step.
 pub(super) const CLASS: &str = "step_class";
 
@@ -39,6 +41,8 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "freezes",
             "tells_rates",
             "carries",
+            "joins",
+            "torch",
             "accumulation",
             "class",
             "classes",
@@ -77,6 +81,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
         ],
     ),
     BlockShape::new("step_accumulation", &["count", "sums"]),
+    BlockShape::new(JOINED, &["loader", "count", "accumulation", "literal"]),
     BlockShape::new("step_limit", &["tested", "test", "optimizer", "limit"]),
     BlockShape::new("limit_argument", &["tested", "test", "limit"]),
     BlockShape::new("unknown_norm", &["full"]),

@@ -2,7 +2,7 @@
 
 use super::accumulated::{at_every_turn, lengths, unwrap};
 use super::around::{clip, hand_over_rates, infer, release_for_loads, remove_updates, require_package};
-use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT};
+use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT, JOINED};
 use super::obstacles::obstacles;
 use super::phases::both_phases;
 use super::plan::Plan;
@@ -248,9 +248,20 @@ impl Plan<'_, '_> {
             lengths(self, a);
             let text = self.accumulation(a, unit);
             match a.known {
+                _ if a.joined.is_some() => {}
                 Known::FromStart => {}
                 Known::After(at) => self.insert(at, true, &text),
                 Known::Before(at) => self.insert(at, false, &text),
+            }
+            if let Some(joined) = &a.joined {
+                let is_literal = matches!(a.known, Known::FromStart);
+                let values = Values::default()
+                    .text("loader", &joined.name)
+                    .text("count", &a.value)
+                    .text("accumulation", if is_literal { String::new() } else { text })
+                    .flag("literal", is_literal);
+                let text = self.block(JOINED, &values);
+                self.insert(joined.at, joined.after, &text);
             }
         }
         Ok(())
@@ -284,6 +295,9 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
     let (file, view) = (first.step.file, first.step.file.view);
     let is_branch = file.project.modes.is_some();
     let accumulation = first.step.accumulation().filter(|a| matches!(a.known, Known::FromStart));
+    let spelled = view.names.spelling(&view.index, first.step.whole, "torch.cat");
+    let torch_name = spelled.and_then(|name| name.strip_suffix(".cat").map(str::to_owned));
+    let torch_name = torch_name.unwrap_or_else(|| "torch".to_owned());
     let values = Values::default()
         .flag("other_modes", is_branch)
         .flag("several", parts.len() > 1)
@@ -291,6 +305,8 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
         .flag("releases", parts.iter().any(|(plan, _)| plan.infers || plan.releases))
         .flag("freezes", parts.iter().any(|(plan, unit)| plan.step.trains_a_part(&unit.slice)))
         .flag("tells_rates", parts.iter().any(|(plan, _)| plan.tells_rates))
+        .flag("joins", parts.iter().any(|(plan, _)| plan.step.accumulation().is_some_and(|a| a.joined.is_some())))
+        .text("torch", torch_name)
         .flag("carries", parts.iter().any(|(_, unit)| !unit.module.carried.is_empty()))
         .text("accumulation", accumulation.map_or(String::new(), |a| first.accumulation(a, unit)))
         .text("class", &unit.class)
