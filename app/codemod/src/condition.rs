@@ -87,6 +87,8 @@ enum Test {
     AsGiven,
     /// Only the first place of a project counts.
     FirstOfProject,
+    /// The message is not left out where nothing uses the code.
+    AlsoUnused,
     /// One of these keywords, `name` or `name=value`.
     HasKeyword(Vec<String>),
     FileDefines(String),
@@ -277,6 +279,7 @@ impl Compiler<'_> {
             "only a pipeline's map applies it" => Test::OnlyMaps,
             "as the program was given" => Test::AsGiven,
             "first in the project" => Test::FirstOfProject,
+            "also in unused code" => Test::AlsoUnused,
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
             "a program loads the file" => Test::LoadedByProgram,
@@ -351,6 +354,11 @@ impl Condition {
     /// Whether a rule with it reports one place of a project.
     pub(crate) fn is_first_of_project(&self) -> bool {
         self.any(&|test| matches!(test, Test::FirstOfProject))
+    }
+
+    /// Whether a rule with it reports unused code like any other.
+    pub(crate) fn is_of_unused_too(&self) -> bool {
+        self.any(&|test| matches!(test, Test::AlsoUnused))
     }
 
     fn any(&self, is_one: &dyn Fn(&Test) -> bool) -> bool {
@@ -531,6 +539,7 @@ impl Condition {
             | Test::ProjectCalls(_)
             | Test::AsGiven
             | Test::FirstOfProject
+            | Test::AlsoUnused
             | Test::Option(..) => {
                 return true;
             }
