@@ -20,6 +20,7 @@ use crate::reached::only_with_cuda;
 use crate::settings::Settings;
 use crate::step_parts::{Part, StepParts};
 use crate::template::variable_name;
+use python::newer::Syntax;
 use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
@@ -63,6 +64,8 @@ enum Test {
     Guards(NodePattern),
     ForwardReaches,
     StepReaches,
+    /// A function that makes batches contains it.
+    Collates,
     GoesToTensor,
     /// Some file assigns this text to the name of the metavariable.
     ProjectGives(String, String),
@@ -84,6 +87,8 @@ enum Test {
     AsGiven,
     /// Only the first place of a project counts.
     FirstOfProject,
+    /// The message is not left out where nothing uses the code.
+    AlsoUnused,
     /// One of these keywords, `name` or `name=value`.
     HasKeyword(Vec<String>),
     FileDefines(String),
@@ -197,6 +202,23 @@ fn negation(text: &str) -> (bool, &str) {
 }
 
 impl Compiler<'_> {
+    /// A type that a list of names, forms or parts of the syntax completes.
+    fn type_of_list(&self, words: &str) -> Result<Option<Type>, String> {
+        let list = |lead: &str| words.strip_prefix(lead).map(|list| self.values(list)).transpose();
+        if let Some(names) = list("first use of ")? {
+            return Ok(Some(Type::FirstUse(names)));
+        }
+        if let Some(forms) = list("first annotation with ")? {
+            return Ok(Some(Type::FirstAnnotation(forms)));
+        }
+        if let Some(forms) = list("first type with ")? {
+            return Ok(Some(Type::FirstType(forms)));
+        }
+        let Some(parts) = list("first code with ")? else { return Ok(None) };
+        let parts = parts.iter().map(|part| Syntax::parse(part).ok_or_else(|| format!("unknown syntax `{part}`")));
+        Ok(Some(Type::FirstSyntax(parts.collect::<Result<_, _>>()?)))
+    }
+
     fn simple(&self, text: &str) -> Result<Condition, String> {
         let (negated, rest) = negation(text);
         let unknown =
@@ -206,7 +228,8 @@ impl Compiler<'_> {
             let tail = &variable[name.len()..];
             let name = name.to_owned();
             if let Some(kind) = tail.strip_prefix(':') {
-                let Some(kind) = Type::parse(kind.trim()) else {
+                let of_list = self.type_of_list(kind.trim())?;
+                let Some(kind) = of_list.or_else(|| Type::parse(kind.trim())) else {
                     return Err(format!("unknown metavariable type `{}`", kind.trim()));
                 };
                 return Ok(Condition { negated, test: Test::Typed(name, kind) });
@@ -240,6 +263,7 @@ impl Compiler<'_> {
             "inside the validation step" => Test::InsideValidation,
             "a forward pass reaches it" => Test::ForwardReaches,
             "a training step reaches it" => Test::StepReaches,
+            "it makes a batch" => Test::Collates,
             "it goes to where a tensor is" => Test::GoesToTensor,
             "only CUDA reaches it" => Test::OnlyWithCuda,
             "inside a loop" => Test::InsideLoop,
@@ -255,6 +279,7 @@ impl Compiler<'_> {
             "only a pipeline's map applies it" => Test::OnlyMaps,
             "as the program was given" => Test::AsGiven,
             "first in the project" => Test::FirstOfProject,
+            "also in unused code" => Test::AlsoUnused,
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
             "a program loads the file" => Test::LoadedByProgram,
@@ -329,6 +354,11 @@ impl Condition {
     /// Whether a rule with it reports one place of a project.
     pub(crate) fn is_first_of_project(&self) -> bool {
         self.any(&|test| matches!(test, Test::FirstOfProject))
+    }
+
+    /// Whether a rule with it reports unused code like any other.
+    pub(crate) fn is_of_unused_too(&self) -> bool {
+        self.any(&|test| matches!(test, Test::AlsoUnused))
     }
 
     fn any(&self, is_one: &dyn Fn(&Test) -> bool) -> bool {
@@ -464,6 +494,7 @@ impl Condition {
             Test::InsideFor(pattern) => surroundings::inside_for(view, found.node, pattern),
             Test::ForwardReaches => s.project.reach.by_forward(view, found.node),
             Test::StepReaches => s.project.reach.by_step(view, found.node),
+            Test::Collates => s.project.collate.contains(view, found.node),
             Test::OnlyWithCuda => only_with_cuda(view, found.node).is_some(),
             Test::ProjectGives(name, text) => {
                 captured(view, &found.env, name).is_some_and(|id| s.project.given.gives(view, id, text))
@@ -508,6 +539,7 @@ impl Condition {
             | Test::ProjectCalls(_)
             | Test::AsGiven
             | Test::FirstOfProject
+            | Test::AlsoUnused
             | Test::Option(..) => {
                 return true;
             }

@@ -7,6 +7,7 @@
 
 mod by_hand;
 pub mod classes;
+pub mod collate;
 mod computing;
 pub mod counting;
 pub mod evaluation;

@@ -2,6 +2,7 @@
 //! mode.
 
 use crate::classes::Classes;
+use crate::collate::Collate;
 use crate::computing::computing;
 use crate::given::Given;
 use crate::keras::Keras;
@@ -166,6 +167,8 @@ pub struct ProjectFacts {
     pub shared_loaders: SharedLoaders,
     /// The functions that its forward passes and training steps reach.
     pub reach: Reach,
+    /// The functions that make batches of samples.
+    pub collate: Collate,
     /// The functions that compute gradients as a part of their result.
     pub differentiating: BTreeSet<String>,
     /// The results of its functions that are boolean masks.
@@ -332,6 +335,7 @@ impl ProjectFacts {
             changed_settings: views.iter().flat_map(|view| changed(view)).map(str::to_owned).collect(),
             shared_loaders: SharedLoaders::collect(&views),
             reach: Reach::collect(&views),
+            collate: Collate::collect(&views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
             masks: views.iter().flat_map(|view| truth::returned(view)).collect(),
             called: views

@@ -309,6 +309,7 @@ fn reports<'p>(
                     let said = said.unwrap_or_else(|| format!("{}. {}", recipe.title, recipe.reason));
                     (Severity::Warning, Sentence::Text(said))
                 };
+                let of_unused_too = rule.conditions.iter().any(Condition::is_of_unused_too);
                 let stops_step = rule.stops_step && view.steps.in_training(view, found.node);
                 let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
                 let range = range.start..line.max(range.start + 1).min(range.end);
@@ -316,7 +317,7 @@ fn reports<'p>(
                 if is_first {
                     once.insert(key);
                 }
-                out.push(Remark { severity, stops_step, ..Remark::warning(range, &recipe.id, message) });
+                out.push(Remark { severity, stops_step, of_unused_too, ..Remark::warning(range, &recipe.id, message) });
             }
         }
     }
