@@ -29,7 +29,7 @@ use surroundings::{
     assigns, contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested,
     trains, unused,
 };
-use tensor_device::goes_to_a_tensor;
+use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
@@ -67,6 +67,7 @@ enum Test {
     /// A function that makes batches contains it.
     Collates,
     GoesToTensor,
+    GetsType,
     /// Some file assigns this text to the name of the metavariable.
     ProjectGives(String, String),
     OnlyWithCuda,
@@ -265,6 +266,7 @@ impl Compiler<'_> {
             "a training step reaches it" => Test::StepReaches,
             "it makes a batch" => Test::Collates,
             "it goes to where a tensor is" => Test::GoesToTensor,
+            "it gets a type" => Test::GetsType,
             "only CUDA reaches it" => Test::OnlyWithCuda,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
@@ -500,6 +502,7 @@ impl Condition {
                 captured(view, &found.env, name).is_some_and(|id| s.project.given.gives(view, id, text))
             }
             Test::GoesToTensor => goes_to_a_tensor(view, found.node),
+            Test::GetsType => gets_type(view, found.node),
             Test::InsideLoop => view.index.ancestors(found.node).any(|a| {
                 let kind = view.index.kind(a);
                 kind == kinds().for_statement || kind == kinds().while_statement

@@ -76,6 +76,8 @@ pub(super) const BLOCKS: &[BlockShape] = &[
 pub(super) const OPTIMIZERS: &str = "optimizers";
 /// `SGD.lr`: their positional arguments, in order, and then the named ones; a comment marks one that the target lacks.
 pub(super) const ARGUMENTS: &str = "optimizer_arguments";
+/// Arguments that only say how a GPU computes the update.
+pub(super) const HINTS: &str = "optimizer_hints";
 /// The values that are passed with every update.
 pub(super) const HYPERPARAMETERS: &str = "hyperparameters";
 /// The default weight decay of an optimizer.
@@ -101,6 +103,7 @@ pub(super) const PROCESSES: &str = "several_processes";
 pub(super) const NAMES: &[&str] = &[
     OPTIMIZERS,
     ARGUMENTS,
+    HINTS,
     HYPERPARAMETERS,
     DECAYS,
     DECAY_DIFFERS,

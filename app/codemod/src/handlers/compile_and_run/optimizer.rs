@@ -1,7 +1,7 @@
 //! The optimizer of a script: how it is created, and its counterpart on the target.
 
 use super::super::Input;
-use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
+use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, HINTS, OPTIMIZERS, RATE_REQUIRED};
 use crate::definitions::Values;
 use python::edit::{Splice, spliced};
 use python::syntax::Argument;
@@ -95,8 +95,9 @@ pub(super) fn read<'t>(
         };
         let text = index.text_of(value);
         if !known.contains(&(name, true)) {
-            // A disabled setting has no effect.
-            if matches!(argument, Argument::Keyword { .. }) && matches!(text, "False" | "None") {
+            // A disabled setting has no effect, and another way to compute the update gives the same one.
+            let is_hint = input.lists(HINTS, name);
+            if matches!(argument, Argument::Keyword { .. }) && (is_hint || matches!(text, "False" | "None")) {
                 let range = index.item(given[place - 1]).end..index.item(given[place]).end;
                 edits.push(Splice { range, text: String::new() });
             } else {

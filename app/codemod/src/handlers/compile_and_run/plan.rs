@@ -121,6 +121,7 @@ impl<'a, 't> Plan<'a, 't> {
         }
         let differs = |o: &&Optimizer<'_>| optimizers.first().is_some_and(|first| o.model != first.model);
         obstacles.extend(optimizers.iter().find(differs).map(|o| Obstacle::several_optimizers_made(o.call)));
+        obstacles.extend(turn.iter().flat_map(|turn| optimizers.iter().filter_map(|o| trains_a_part(turn, o))));
         obstacles.extend(starts_elsewhere(input, file, &optimizers, whole));
         if other_modes {
             let differs = |o: &&Optimizer<'_>| optimizers.first().is_some_and(|first| o.name != first.name);
@@ -146,6 +147,15 @@ impl<'a, 't> Plan<'a, 't> {
             None => Err(obstacles),
         }
     }
+}
+
+/// An optimizer of a part of the model that the step runs, `model.head.parameters()`: what is compiled would be the part.
+fn trains_a_part(turn: &Turn<'_, '_>, made: &Optimizer<'_>) -> Option<Obstacle> {
+    let index = &turn.step.file.view.index;
+    let called = index.callee(turn.forward).map(|model| index.text_of(model)).filter(|called| *called != made.model)?;
+    let (whole, part) = made.model.rsplit_once('.')?;
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    (part != "module" && last(whole) == last(called)).then(|| says::parameter_groups().at(made.call))
 }
 
 /// What prevents taking over the optimizers of the programs that import a file, none if no program that can read the target's part of the
