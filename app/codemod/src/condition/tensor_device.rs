@@ -23,7 +23,8 @@ pub(super) fn gets_type(view: &FileView<'_>, call: Id) -> bool {
                 let text = index.text_of(to);
                 text.ends_with("device") || index.kind(to) == kinds().string
             };
-            index.arguments(around).keyword("dtype").is_some() || index.arguments(around).positional().any(|to| !is_device(to))
+            index.arguments(around).keyword("dtype").is_some()
+                || index.arguments(around).positional().any(|to| !is_device(to))
         }
         name => name.is_some_and(|name| TYPE_CONVERSIONS.contains(&name)),
     };

@@ -1,7 +1,9 @@
 //! The optimizer of a script: how it is created, and its counterpart on the target.
 
 use super::super::Input;
-use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, HINTS, OPTIMIZERS, RATE_REQUIRED};
+use super::messages::{
+    self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, HINTS, OPTIMIZERS, RATE_REQUIRED,
+};
 use crate::definitions::Values;
 use python::edit::{Splice, spliced};
 use python::syntax::Argument;

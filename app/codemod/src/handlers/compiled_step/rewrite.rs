@@ -26,14 +26,18 @@ pub(super) fn rewrite<'a, 't>(
     let situation = Situation::of_file(file, input.settings);
     let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let torch = torch.filter(|t| file.index.parent(*t) == Some(ROOT));
-    if torch.is_none() {
+    // A program may import torch in its main block only; the definitions above it need torch, too.
+    let below = torch.or_else(|| end_of_imports(file, *wholes.first()?));
+    if below.is_none() {
         found.extend(wholes.first().map(|whole| says::no_torch_import().at(*whole)));
     }
     let read = wholes.iter().map(|whole| read(input, file, *whole, wholes));
     let (parts, more): (Vec<_>, Vec<_>) = read.partition(Result::is_ok);
     found.extend(more.into_iter().filter_map(Result::err).flatten());
-    match torch {
-        Some(torch) if found.is_empty() => write(parts.into_iter().filter_map(Result::ok).collect(), torch),
+    match below {
+        Some(below) if found.is_empty() => {
+            write(parts.into_iter().filter_map(Result::ok).collect(), below, torch.is_some())
+        }
         _ => {
             let others = parts.into_iter().filter_map(Result::ok).filter(|_| wholes.len() > 1);
             found.extend(others.map(|(plan, _)| Obstacle::several_steps(plan.step.whole)));
@@ -75,7 +79,7 @@ fn read<'a, 't>(
 }
 
 /// Writes the changes of steps that are ported together.
-fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, torch: Id) -> Result<Vec<Wish>, Vec<Obstacle>> {
+fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, below: Id, has_torch: bool) -> Result<Vec<Wish>, Vec<Obstacle>> {
     let moved: Vec<Id> = parts.iter().flat_map(|(_, unit)| unit.slice.statements.clone()).collect();
     for (plan, unit) in &mut parts {
         plan.write(unit, &moved)?;
@@ -84,7 +88,7 @@ fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, torch: Id) -> Result<Vec<Wish
     if let Some((plan, _)) = parts.iter_mut().find(|(plan, _)| plan.is_first) {
         release_for_loads(plan, infers);
     }
-    let definitions = definitions(&parts, torch);
+    let definitions = definitions(&parts, below, has_torch);
     let mut simpler = Vec::new();
     let mut edits = definitions;
     for (plan, _) in parts {
@@ -289,8 +293,8 @@ impl Plan<'_, '_> {
     }
 }
 
-/// The definitions that the steps need, after the imports.
-fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
+/// The definitions that the steps need, after the imports, of which `below` is one.
+fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], below: Id, has_torch: bool) -> Vec<Wish> {
     let Some((first, unit)) = parts.iter().find(|(plan, _)| plan.is_first) else { return Vec::new() };
     let (file, view) = (first.step.file, first.step.file.view);
     let is_branch = file.project.modes.is_some();
@@ -316,10 +320,11 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
         let change = Change::Raw { range: end..end, text: format!("\n{text}").replace('\n', view.layout.newline) };
         Wish { at: view.index.item(at).start, changes: vec![change], imports: Vec::new() }
     };
-    let header = end_of_imports(file, first.step.whole).map_or(torch, |end| end.max(torch));
+    let header = end_of_imports(file, first.step.whole).map_or(below, |end| end.max(below));
     let text = format!("\n\n{}", first.block(DEFINITIONS, &values));
     let import = first.block(IMPORT, &Values::default().flag("other_modes", is_branch));
-    vec![line_after(torch, import), line_after(header, text)]
+    let import = if has_torch { import } else { format!("import torch\n{import}") };
+    vec![line_after(below, import), line_after(header, text)]
 }
 
 impl Plan<'_, '_> {
