@@ -277,7 +277,7 @@ impl ProjectFacts {
             view.function_of(*call).is_none() && !main.is_some_and(|main| view.index.is_within(*call, main))
         };
         let parses = ["parse_args", "parse_known_args"].iter().any(|name| view.calls(name).iter().any(is_outside));
-        parses && (main.is_some() || self.is_imported(view))
+        parses && self.is_imported(view)
     }
 
     /// Reads all files of a project.
