@@ -31,6 +31,7 @@ use surroundings::{
 };
 use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;
+use training::keras_steps::graph_functions;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
 use training::step::limits_alone;
@@ -99,6 +100,7 @@ enum Test {
     LoadedByProgram,
     StepLeft,
     FileKeepsStep,
+    TapesInGraphs,
     FirstDevice,
     LossFirst,
     ComputeModes,
@@ -287,6 +289,7 @@ impl Compiler<'_> {
             "a program loads the file" => Test::LoadedByProgram,
             "a training step is left" => Test::StepLeft,
             "file keeps its training step" => Test::FileKeepsStep,
+            "file trains in graph functions" => Test::TapesInGraphs,
             "project gets its first device" => Test::FirstDevice,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
@@ -446,6 +449,7 @@ impl Condition {
             Test::LeadsToTraining => trains(s) || imports::leads_to_training(s),
             Test::LoadedByProgram => s.project.is_loaded_by_a_program(s.view),
             Test::StepLeft => s.project.step_is_left && !s.settings.target.imports_step_software(s.view),
+            Test::TapesInGraphs => !graph_functions(s.view).is_empty(),
             Test::FileKeepsStep => s.settings.target.keeps_training_step(s.view),
             Test::FirstDevice => s.project.moves_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
@@ -535,6 +539,7 @@ impl Condition {
             | Test::ProjectPins(..)
             | Test::StepLeft
             | Test::FileKeepsStep
+            | Test::TapesInGraphs
             | Test::FirstDevice
             | Test::LossFirst
             | Test::ComputeModes

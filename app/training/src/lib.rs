@@ -20,6 +20,7 @@ pub mod keras;
 pub mod keras_batches;
 pub mod keras_data;
 pub mod keras_layers;
+pub mod keras_steps;
 pub mod ledger;
 mod loading;
 pub mod masks;
