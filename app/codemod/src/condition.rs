@@ -70,6 +70,7 @@ enum Test {
     /// Some file assigns this text to the name of the metavariable.
     ProjectGives(String, String),
     OnlyWithCuda,
+    InsideFunction,
     InsideLoop,
     InsideComparison,
     IsTested,
@@ -266,6 +267,7 @@ impl Compiler<'_> {
             "it makes a batch" => Test::Collates,
             "it goes to where a tensor is" => Test::GoesToTensor,
             "only CUDA reaches it" => Test::OnlyWithCuda,
+            "inside a function" => Test::InsideFunction,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
             "inside a test" => Test::IsTested,
@@ -500,6 +502,7 @@ impl Condition {
                 captured(view, &found.env, name).is_some_and(|id| s.project.given.gives(view, id, text))
             }
             Test::GoesToTensor => goes_to_a_tensor(view, found.node),
+            Test::InsideFunction => view.function_of(found.node).is_some(),
             Test::InsideLoop => view.index.ancestors(found.node).any(|a| {
                 let kind = view.index.kind(a);
                 kind == kinds().for_statement || kind == kinds().while_statement
