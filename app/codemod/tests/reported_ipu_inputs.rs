@@ -106,6 +106,28 @@ fn masks_in_the_loss() {
     }
 }
 
+/// What is selected before the step and what is passed to it as a mask.
+#[test]
+fn masks_of_the_loop() {
+    let lines = |before: &str, loss: &str| {
+        STEP.replace("    out = model(x)\n", &format!("{before}    out = model(x)\n"))
+            .replace("F.mse_loss(out, y)", loss)
+    };
+    let masked = "F.mse_loss(out[near], y[near])";
+    let check = |before: &str, loss: &str, words: &str, is_said| {
+        check_in_project("ipu", &[("a.py", &lines(before, loss))], words, is_said);
+    };
+    let of_values = "The shape of this result depends on values";
+    check("    near = (y >= 0) & (y < 3)\n", masked, of_values, true);
+    check("    near = y.argmax(1)\n", masked, of_values, false);
+    let rows = "The number of rows that this selects depends on values";
+    for chosen in ["torch.where(y > 0)[0]", "(y > 0).nonzero().squeeze()", "torch.nonzero(y > 0)"] {
+        check(&format!("    near = {chosen}\n"), masked, rows, true);
+        check(&format!("    near = {chosen}\n    x, y = x[near], y[near]\n"), "F.mse_loss(out, y)", rows, true);
+    }
+    check("    near = torch.randperm(4)\n    x, y = x[near], y[near]\n", "F.mse_loss(out, y)", rows, false);
+}
+
 #[test]
 fn spectra_in_the_model() {
     let net = |layer: &str, base: &str, method: &str| {
