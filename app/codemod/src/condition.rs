@@ -72,6 +72,7 @@ enum Test {
     /// Some file assigns this text to the name of the metavariable.
     ProjectGives(String, String),
     OnlyWithCuda,
+    InsideFunction,
     InsideLoop,
     InsideComparison,
     IsTested,
@@ -270,6 +271,7 @@ impl Compiler<'_> {
             "it goes to where a tensor is" => Test::GoesToTensor,
             "it gets a type" => Test::GetsType,
             "only CUDA reaches it" => Test::OnlyWithCuda,
+            "inside a function" => Test::InsideFunction,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
             "inside a test" => Test::IsTested,
@@ -507,6 +509,7 @@ impl Condition {
             }
             Test::GoesToTensor => goes_to_a_tensor(view, found.node),
             Test::GetsType => gets_type(view, found.node),
+            Test::InsideFunction => view.function_of(found.node).is_some(),
             Test::InsideLoop => view.index.ancestors(found.node).any(|a| {
                 let kind = view.index.kind(a);
                 kind == kinds().for_statement || kind == kinds().while_statement

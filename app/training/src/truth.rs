@@ -34,6 +34,18 @@ pub(crate) fn last_given(view: &FileView<'_>, id: Id) -> Option<Id> {
     last.filter(|_| index.kind(id) == kinds().identifier)
 }
 
+/// What the rest of the file passes to a `forward` under the name of one of its parameters: nothing calls it by its own name.
+fn given_to_forward(view: &FileView<'_>, function: Id, name: &str) -> Vec<Id> {
+    let index = &view.index;
+    let is_parameter = || index.function(function).is_some_and(|f| f.parameters().any(|p| p.name == name));
+    if view.name_of(function) != "forward" || view.class_of(function).is_none() || !is_parameter() {
+        return Vec::new();
+    }
+    let passed = view.identifiers(name).iter().copied();
+    let passed = passed.filter(|id| index.parent(*id).is_some_and(|p| index.kind(p) == kinds().argument_list));
+    passed.filter(|id| view.function_of(*id).is_none_or(|around| view.name_of(around) != "forward")).collect()
+}
+
 /// Whether an expression is a boolean mask, as far as its function shows. `masks` are the results of functions that are some.
 pub(crate) fn holds_truth(view: &FileView<'_>, masks: &BTreeSet<String>, id: Id, steps: u8) -> bool {
     let k = kinds();
@@ -74,7 +86,10 @@ pub(crate) fn holds_truth(view: &FileView<'_>, masks: &BTreeSet<String>, id: Id,
     // A name has the value that was assigned last, or that callers pass.
     let name = index.text_of(id);
     let Some(assignment) = last_given(view, id).and_then(|given| index.assignment(given)) else {
-        let passed = view.function_of(id).map_or_else(Vec::new, |function| given(view, function, name));
+        let passed = view.function_of(id).map_or_else(Vec::new, |function| {
+            let passed = given(view, function, name);
+            if passed.is_empty() { given_to_forward(view, function, name) } else { passed }
+        });
         return kind == k.identifier && passed.into_iter().any(follows);
     };
     let place = assignment.targets().into_iter().position(|target| index.is_text(target, name));
