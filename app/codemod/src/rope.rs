@@ -172,8 +172,15 @@ impl<'a> Rope<'a> {
                     Source::Near(end) => start..end.max(start),
                 }
             }
-            Source::Near(near) => near..near,
+            Source::Near(near) => self.moved(&text[range.clone()]).unwrap_or(near..near),
         }
+    }
+
+    /// Where new text stands in the original, if it is a call or the like, and there once: code that was moved.
+    fn moved(&self, text: &str) -> Option<Range<usize>> {
+        let mut places = self.original.match_indices(text);
+        let (start, _) = places.next().filter(|_| text.contains(['(', '[', ' ']))?;
+        places.next().is_none().then_some(start..start + text.len())
     }
 
     fn source(&self, text: &str, offset: usize) -> Source {
@@ -402,6 +409,17 @@ mod tests {
         check_original("if x:\n  f(η)\n", "if x:\n  f(η)\n", "f(η)\n", "f(η", 2, "f(η");
         check_original("f()\nx\nf()\n", "f()\nx\nf()", "  f()\n  y\n  f()  ", "f()  ", 3, "f()");
         check_original("", "", "new\n", "new", 1, "");
+    }
+
+    #[test]
+    fn moved_code_has_its_old_place() {
+        let mut rope = Rope::new("import a\nx = f(1)\n");
+        rope.apply(&[
+            Replacement { range: 9..18, text: String::new(), by: by("r") },
+            Replacement { range: 0..0, text: "def g():\n    f(1)\n".to_owned(), by: by("r") },
+        ]);
+        let text = "def g():\n    f(1)\nimport a\n";
+        assert_eq!(rope.original_of(text, &(13..17)), 13..17);
     }
 
     #[test]
