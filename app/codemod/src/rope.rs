@@ -172,15 +172,24 @@ impl<'a> Rope<'a> {
                     Source::Near(end) => start..end.max(start),
                 }
             }
-            Source::Near(near) => self.moved(&text[range.clone()]).unwrap_or(near..near),
+            Source::Near(near) => self.moved(text, range).unwrap_or(near..near),
         }
     }
 
-    /// Where new text stands in the original, if it is a call or the like, and there once: code that was moved.
-    fn moved(&self, text: &str) -> Option<Range<usize>> {
-        let mut places = self.original.match_indices(text);
-        let (start, _) = places.next().filter(|_| text.contains(['(', '[', ' ']))?;
-        places.next().is_none().then_some(start..start + text.len())
+    /// Where a range of new text stands in the original, if its line or the text itself is there, and once: code that was moved.
+    fn moved(&self, text: &str, range: &Range<usize>) -> Option<Range<usize>> {
+        let only = |wanted: &str| {
+            let mut places = self.original.match_indices(wanted);
+            places.next().map(|(start, _)| start).filter(|_| places.next().is_none())
+        };
+        let start = text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+        let start = start + text[start..range.start].find(|c: char| !c.is_whitespace()).unwrap_or(range.start - start);
+        let end = text[range.end..].find('\n').map_or(text.len(), |length| range.end + length);
+        let by_line = || only(text[start..end].trim_end()).map(|line| line + (range.start - start));
+        let by_text = || only(&text[range.clone()]);
+        // A name alone may be anything.
+        let at = if text[range.clone()].contains(['(', '[', ' ']) { by_line().or_else(by_text) } else { None }?;
+        Some(at..at + range.len())
     }
 
     fn source(&self, text: &str, offset: usize) -> Source {
