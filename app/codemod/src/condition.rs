@@ -100,6 +100,7 @@ enum Test {
     StepLeft,
     FileKeepsStep,
     FirstDevice,
+    WrapsModels,
     LossFirst,
     ComputeModes,
     ProjectImports(String),
@@ -288,6 +289,7 @@ impl Compiler<'_> {
             "a training step is left" => Test::StepLeft,
             "file keeps its training step" => Test::FileKeepsStep,
             "project gets its first device" => Test::FirstDevice,
+            "project wraps its models" => Test::WrapsModels,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -448,6 +450,7 @@ impl Condition {
             Test::StepLeft => s.project.step_is_left && !s.settings.target.imports_step_software(s.view),
             Test::FileKeepsStep => s.settings.target.keeps_training_step(s.view),
             Test::FirstDevice => s.project.moves_models,
+            Test::WrapsModels => s.project.wraps_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
@@ -536,6 +539,7 @@ impl Condition {
             | Test::StepLeft
             | Test::FileKeepsStep
             | Test::FirstDevice
+            | Test::WrapsModels
             | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)

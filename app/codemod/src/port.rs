@@ -109,6 +109,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         names_device: None,
         unused: None,
         hands_losses: None,
+        wraps_models: None,
         moves_models: None,
         trace: &trace,
         origins: Vec::new(),
@@ -140,6 +141,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         let unused = || Unused::collect(&views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>(), &facts.places);
         facts.unused = Rc::clone(plan.unused.get_or_insert_with(|| Rc::new(unused())));
         facts.hands_losses = *plan.hands_losses.get_or_insert(facts.hands_losses);
+        facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
         let all = || views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>();
         let of_a_library = || facts.modes.as_ref().is_some_and(|m| m.are_of_a_library(&all(), &facts.classes));
