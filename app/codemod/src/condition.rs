@@ -103,6 +103,7 @@ enum Test {
     FileKeepsStep,
     TapesInGraphs,
     FirstDevice,
+    WrapsModels,
     LossFirst,
     ComputeModes,
     ProjectImports(String),
@@ -293,6 +294,7 @@ impl Compiler<'_> {
             "file keeps its training step" => Test::FileKeepsStep,
             "file trains in graph functions" => Test::TapesInGraphs,
             "project gets its first device" => Test::FirstDevice,
+            "project wraps its models" => Test::WrapsModels,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -454,6 +456,7 @@ impl Condition {
             Test::TapesInGraphs => !graph_functions(s.view).is_empty(),
             Test::FileKeepsStep => s.settings.target.keeps_training_step(s.view),
             Test::FirstDevice => s.project.moves_models,
+            Test::WrapsModels => s.project.wraps_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
@@ -544,6 +547,7 @@ impl Condition {
             | Test::FileKeepsStep
             | Test::TapesInGraphs
             | Test::FirstDevice
+            | Test::WrapsModels
             | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)

@@ -179,6 +179,8 @@ pub struct ProjectFacts {
     keepers: BTreeSet<String>,
     /// Whether some file passes a loss and an optimizer to a scaler.
     pub hands_losses: bool,
+    /// Whether some file of the original project wraps a model for several devices.
+    pub wraps_models: bool,
     /// Code that none of its programs reaches; queried for the original project.
     pub unused: Rc<Unused>,
 }
@@ -345,6 +347,7 @@ impl ProjectFacts {
                 .collect(),
             keepers,
             hands_losses: views.iter().any(|view| calls_scaler(view)),
+            wraps_models: views.iter().any(|view| WRAPPERS.iter().any(|name| !view.calls(name).is_empty())),
             unused: Rc::default(),
         };
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
@@ -467,6 +470,9 @@ fn keepers(views: &[&FileView<'_>], classes: &Classes) -> BTreeSet<String> {
     };
     views.iter().flat_map(of_file).collect()
 }
+
+/// Wrappers that put `module.` before the names of the weights.
+const WRAPPERS: [&str; 3] = ["DDP", "DataParallel", "DistributedDataParallel"];
 
 /// `Net` of `models.Net`.
 fn last_part(name: &str) -> &str {
