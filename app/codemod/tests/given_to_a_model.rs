@@ -26,6 +26,7 @@ fn an_argument_that_is_the_same_in_every_step() {
     for (head, call) in [
         ("", "model(x, steps=count)"),
         (&format!("{parsed}args.steps = 3\n"), "model(x, steps=args.steps)"),
+        (&format!("{parsed}self.args.steps = 3\n"), "model(x, steps=args.steps)"),
         ("graph = make()\n", "model(x, edges=graph.edges)"),
         ("", "model(x, f'{name}')"),
         ("", "model(True, x)"),

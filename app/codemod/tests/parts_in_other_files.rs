@@ -76,12 +76,21 @@ fn a_function_of_another_file_that_computes_with_the_model() {
         "    print(rays.mean().item())\n",
         "    with torch.no_grad():\n        model(rays)\n",
         "    model.train()\n",
+        "    model.calls += 1\n",
+        "    seen.append(rays)\n",
         "    rays = scaled(rays)\n\n\ndef scaled(rays):\n    rays = rays * np.random.rand()\n",
     ] {
         check_in_project("ipu", &[("a.py", RENDERS), ("rendering.py", &helper(body))], words, true);
     }
+    let parts = helper("    parts = []\n    parts.append(rays)\n    rays = torch.cat(parts)\n");
+    check_in_project("ipu", &[("a.py", RENDERS), ("rendering.py", &parts)], words, false);
     // Unknown code may do anything.
     check_said("ipu", RENDERS, words);
+    // A number that changes would be compiled in.
+    let counts = RENDERS.replace("for rays, target in loader", "for epoch, (rays, target) in enumerate(loader)");
+    let counts = counts.replace("render(model, rays)", "render(model, rays, epoch)");
+    let takes = helper("    rays = rays * epoch\n").replace("(model, rays):", "(model, rays, epoch):");
+    check_in_project("ipu", &[("a.py", &counts), ("rendering.py", &takes)], "`epoch` changes during training", true);
 }
 
 const STEP_IN_MAIN: &str = "import argparse

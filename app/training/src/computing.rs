@@ -1,5 +1,6 @@
 //! Functions of a project that only compute: what calls them may be compiled together with them.
 
+use crate::step::unpacked;
 use crate::view::FileView;
 use python::names::called_name;
 use python::tree::{Id, kinds};
@@ -66,6 +67,27 @@ fn read<'t>(view: &FileView<'t>, function: Id) -> (bool, BTreeSet<&'t str>) {
         let is_method = index.receiver(call).is_some();
         of_module || is_method && called_name(index, call).is_some_and(|name| OTHER_METHODS.contains(&name))
     };
-    let computes = !is_decorated && !has_others && !calls.iter().any(|call| is_of_host(*call));
+    // What it keeps from call to call.
+    let own: Vec<&str> = index.function(function).into_iter().flat_map(|f| f.parameters()).map(|p| p.name).collect();
+    let is_lasting = |id: Id| index.kind(id) == k.attribute || own.contains(&index.text_of(id));
+    let grows = |call: Id| {
+        let adds =
+            matches!(called_name(index, call), Some("append" | "extend" | "insert" | "update" | "add" | "setdefault"));
+        adds && index.receiver(call).is_some_and(|list| is_lasting(list) || !view.binds(function, index.text_of(list)))
+    };
+    let keeps = |assignment: Id| {
+        let target = index.target(assignment);
+        target.is_some_and(|target| {
+            let names = unpacked(index, target);
+            let is_entry = |id: Id| {
+                let owner = index.value(id).filter(|_| index.kind(id) == k.subscript);
+                owner.is_some_and(|owner| is_lasting(owner) || !view.binds(function, index.text_of(owner)))
+            };
+            names.into_iter().any(|id| index.kind(id) == k.attribute || is_entry(id))
+        })
+    };
+    let assignments = [k.assignment, k.augmented_assignment].map(|kind| index.of_kind_in(kind, function)).concat();
+    let is_stateful = calls.iter().any(|call| grows(*call)) || assignments.into_iter().any(keeps);
+    let computes = !is_decorated && !has_others && !is_stateful && !calls.iter().any(|call| is_of_host(*call));
     (computes, calls.iter().filter_map(|call| called_name(index, *call)).collect())
 }

@@ -24,7 +24,9 @@ pub(crate) fn changed<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
     let setting = |assignment: &Id| {
         let attribute = index.attribute(index.target(*assignment)?)?;
         let (owner, name) = (index.text_of(attribute.owner()?), attribute.name()?);
-        (is_settings(view, owner) || SETTINGS_NAMES.contains(&owner)).then_some(name)
+        // `self.args.steps` too.
+        let last = owner.rsplit('.').next().unwrap_or(owner);
+        (is_settings(view, owner) || SETTINGS_NAMES.contains(&last)).then_some(name)
     };
     all.filter_map(setting).collect()
 }

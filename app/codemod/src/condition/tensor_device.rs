@@ -96,5 +96,7 @@ fn is_of_tensor(view: &FileView<'_>, id: Id, steps: u8) -> bool {
         return [k.call, k.subscript].contains(&index.kind(id)) && !named;
     }
     let Some(owner) = text.strip_suffix(".device") else { return false };
-    owner != "self" && !owner.rsplit('.').next().is_some_and(|last| SETTINGS_NAMES.contains(&last))
+    // A dictionary of tensors is called `params`, too, but has no device.
+    let is_settings = |last: &str| SETTINGS_NAMES.contains(&last) || last == "params";
+    owner != "self" && !owner.rsplit('.').next().is_some_and(is_settings)
 }

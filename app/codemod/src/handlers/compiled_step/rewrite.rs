@@ -2,7 +2,7 @@
 
 use super::accumulated::{at_every_turn, lengths, unwrap};
 use super::around::{clip, hand_over_rates, infer, release_for_loads, remove_updates, require_package};
-use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT, JOINED};
+use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT, JOINS};
 use super::obstacles::obstacles;
 use super::phases::both_phases;
 use super::plan::Plan;
@@ -258,14 +258,10 @@ impl Plan<'_, '_> {
                 Known::Before(at) => self.insert(at, false, &text),
             }
             if let Some(joined) = &a.joined {
-                let is_literal = matches!(a.known, Known::FromStart);
-                let values = Values::default()
-                    .text("loader", &joined.name)
-                    .text("count", &a.value)
-                    .text("accumulation", if is_literal { String::new() } else { text })
-                    .flag("literal", is_literal);
-                let text = self.block(JOINED, &values);
-                self.insert(joined.at, joined.after, &text);
+                let name = self.input.settings.definitions.names(JOINS).first().map_or("", |n| n.name.as_str());
+                let joins = format!("{0} = {name}({0}, {1})", joined.name, a.value);
+                let set = (!matches!(a.known, Known::FromStart)).then_some(text);
+                self.insert(joined.at, joined.after, &set.into_iter().chain([joins]).collect::<Vec<_>>().join("\n"));
             }
         }
         Ok(())
@@ -330,7 +326,12 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], below: Id, has_torch: bool) -
 impl Plan<'_, '_> {
     /// The settings of the options.
     fn accumulation(&self, accumulation: &Accumulation, unit: &Unit<'_>) -> String {
-        let values = Values::default().text("count", &accumulation.value).flag("sums", !unit.module.divided);
+        // In a function that is called again, until the options are used.
+        let is_late = accumulation.joined.is_some() && !matches!(accumulation.known, Known::FromStart);
+        let values = Values::default()
+            .text("count", &accumulation.value)
+            .flag("sums", !unit.module.divided)
+            .flag("once", is_late);
         self.block("step_accumulation", &values)
     }
 }
