@@ -7,9 +7,11 @@ mod compute_mode;
 mod config_field;
 mod first_instance;
 mod graph_functions;
+mod keras_imports;
 mod load_bridge;
 mod move_to_device;
 mod named_loss;
+mod newest_packages;
 mod pipeline_stages;
 mod requirements;
 mod steps_per_execution;
@@ -193,6 +195,15 @@ pub(crate) fn all() -> &'static [Handler] {
         },
         Handler { names: &[requirements::PACKAGES], ..Handler::new("comment-requirements", requirements::run) },
         Handler { names: &[requirements::TENSORFLOW], ..Handler::new("comment-tensorflow", requirements::tensorflow) },
+        Handler {
+            messages: newest_packages::MESSAGES,
+            names: &[newest_packages::NEWEST],
+            ..Handler::new("newest-packages", newest_packages::run)
+        },
+        Handler {
+            names: &[keras_imports::MODULES, keras_imports::LACKS],
+            ..Handler::new("keras-of-tensorflow", keras_imports::run)
+        },
         Handler {
             blocks: pipeline_stages::BLOCKS,
             names: &[pipeline_stages::ASSIGNMENTS],

@@ -50,6 +50,25 @@ fn pins_in(line: &str) -> Vec<Pin> {
     found
 }
 
+/// The package of a line of requirements and the lowest version that it admits: `numpy>=1.26`, `numpy==1.26.0`. None for a line
+/// with a marker for some versions of Python.
+pub fn lower_bound(line: &str) -> Option<(String, String)> {
+    let line = line.split(" #").next().unwrap_or("").trim();
+    if line.starts_with('#') || line.contains("python_version") {
+        return None;
+    }
+    let versions = line.match_indices(['=', '>', '~']).filter_map(|(at, _)| {
+        let sign = ["==", "~=", ">=", ">"].into_iter().find(|sign| line[at..].starts_with(sign))?;
+        let behind = !line[..at].ends_with(['=', '>', '<', '~', '!']);
+        let rest = line[at + sign.len()..].trim_start();
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let version = rest[..end].trim_end_matches('.');
+        (behind && !version.is_empty()).then(|| (package_before(&line[..at]), version))
+    });
+    let (package, version) = versions.max_by(|a, b| compare(a.1, b.1))?;
+    (!package.is_empty()).then(|| (normalised(package), version.to_owned()))
+}
+
 /// The package that a comparison is about: the word before it, behind other comparisons and Poetry's `= "` or `= { version = "`.
 fn package_before(text: &str) -> &str {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -90,7 +109,25 @@ fn normalised(package: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::pins;
+    use super::{lower_bound, pins};
+
+    #[test]
+    fn lowest_versions() {
+        let check = |line: &str, expected: Option<&str>| {
+            let found = lower_bound(line).filter(|(package, _)| package == "scikit-learn").map(|(_, version)| version);
+            assert_eq!(found.as_deref(), expected, "{line}");
+        };
+        check("scikit-learn>=1.4", Some("1.4"));
+        check("Scikit_Learn == 1.4.2  # newer ones warn", Some("1.4.2"));
+        check("scikit-learn[tests]>=1.0,!=1.5,<2", Some("1.0"));
+        check("scikit-learn<2,>=1.4", Some("1.4"));
+        check("scikit-learn~=1.4.0", Some("1.4.0"));
+        check("scikit-learn<=1.5", None);
+        check("scikit-learn!=1.5", None);
+        check("scikit-learn", None);
+        check("# scikit-learn>=1.4", None);
+        check("scikit-learn>=1.4; python_version >= \"3.9\"", None);
+    }
 
     #[test]
     fn pins_of_a_project() {
