@@ -217,7 +217,7 @@ impl Compiler<'_> {
             return Ok(Some(Type::FirstAnnotation(forms)));
         }
         if let Some(forms) = list("first type with ")? {
-            return Ok(Some(Type::FirstType(forms)));
+            return Ok(Some(Type::FirstEvaluated(forms)));
         }
         let Some(parts) = list("first code with ")? else { return Ok(None) };
         let parts = parts.iter().map(|part| Syntax::parse(part).ok_or_else(|| format!("unknown syntax `{part}`")));

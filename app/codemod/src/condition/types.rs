@@ -46,7 +46,7 @@ pub(crate) enum Type {
     FirstSyntax(Vec<Syntax>),
     /// The first annotation, or the first type outside annotations, that Python evaluates and that has one of these forms.
     FirstAnnotation(Vec<String>),
-    FirstType(Vec<String>),
+    FirstEvaluated(Vec<String>),
     Float64,
     TrueForTraining,
     /// A part of a training step, for a rule that refers to its parts.
@@ -118,7 +118,7 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         }
         Type::FirstSyntax(parts) => parts.iter().filter_map(|part| part.first(s.view)).collect(),
         Type::FirstAnnotation(forms) => newer::first_annotation(s.view, forms).into_iter().collect(),
-        Type::FirstType(forms) => newer::first_type(s.view, forms).into_iter().collect(),
+        Type::FirstEvaluated(forms) => newer::first_type(s.view, forms).into_iter().collect(),
         Type::ModelBeginning => s.project.keras.beginnings(s.view),
         Type::FirstKeras => s.project.keras.work(s.view).map(|w| w.first).into_iter().collect(),
         Type::Name
@@ -161,7 +161,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Mask => is_mask(FileInProject { view: s.view, project: s.project }, id),
         Type::Element => is_element(FileInProject { view: s.view, project: s.project }, id),
         Type::MovedSlice => is_moved_slice(s.view, id),
-        Type::FirstUse(_) | Type::FirstSyntax(_) | Type::FirstAnnotation(_) | Type::FirstType(_) => {
+        Type::FirstUse(_) | Type::FirstSyntax(_) | Type::FirstAnnotation(_) | Type::FirstEvaluated(_) => {
             nodes_of_type(s, kind).contains(&id)
         }
         Type::Float64 => training::is_float64(s.view, id),
