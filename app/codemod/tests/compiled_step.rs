@@ -361,6 +361,15 @@ fn weights_are_the_host_s_again_where_it_replaces_them() {
     assert!(ported.contains(&both) && ported.contains("ipu_inference_models = {}"), "{ported}");
     let early = HEAD.replace("optimizer =", "model.load_state_dict(best)\noptimizer =");
     check_ported(&format!("{early}{loops}"), "Linear(3, 3)\nmodel.load_state_dict(best)\n");
+    // A function that trains and validates, which validates the best weights at the end.
+    let body = step("2", 2).lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let run =
+        format!("\n\ndef run(loader):\n    for x, y in loader:\n{}\n\n", body.replace("            ", "        "));
+    let (start, best) = ("    model.load_state_dict(start)\n", "    model.load_state_dict(best)\n    run(loader)\n");
+    let main = format!("def main():\n{start}    for epoch in range(9):\n        run(loader)\n{best}\n\nmain()\n");
+    let (ported, said) = to_ipu(&format!("{HEAD}{run}{main}"));
+    let found = ported.contains(&format!("    {fetch}    model.load_state_dict(best)"));
+    assert!(found && !ported.contains(&format!("{fetch}    model.load_state_dict(start)")), "{said}{ported}");
     for other in ["model.eval()", "model.load_extra(path)", "print(model)"] {
         let (ported, _) = to_ipu(&format!("{HEAD}{loops}{other}\n"));
         assert!(ported.ends_with(&format!("loss.mean()\n{other}\n")), "{ported}");
