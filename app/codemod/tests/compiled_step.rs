@@ -187,6 +187,13 @@ fn statements_on_one_line_get_a_line_each() {
         "    out = model(x); loss = F.mse_loss(out, y); optimizer.zero_grad(); loss.backward(); optimizer.step()\n";
     let (ported, said) = to_ipu(&format!("{HEAD}for x, y in loader:\n{line}"));
     assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n"), "{said}{ported}");
+    for line in ["optimizer.zero_grad(); loss.backward(); optimizer.step()", "loss.backward(); optimizer.step()"] {
+        let text = format!("{HEAD}for x, y in loader:\n    loss = F.mse_loss(model(x), y)\n    {line}\n");
+        let (ported, said) = to_ipu(&text);
+        assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n"), "{said}{ported}");
+        let (ported, said) = to_ipu(&text.replace("step()\n", "step(); n += 1\n"));
+        assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n    n += 1\n"), "{said}{ported}");
+    }
     let line = "    F.mse_loss(model(x), y).backward(); optimizer.step(); optimizer.zero_grad()\n";
     let (ported, said) = to_ipu(&format!("{HEAD}for x, y in loader:\n{line}"));
     assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n"), "{said}{ported}");

@@ -6,6 +6,7 @@ use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT};
 use super::obstacles::obstacles;
 use super::phases::both_phases;
 use super::plan::Plan;
+use super::removals::joined;
 use super::{Input, Wish};
 use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
@@ -90,7 +91,7 @@ fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, torch: Id) -> Result<Vec<Wish
     for (plan, _) in parts {
         plan.keeps_all()?;
         simpler.extend(plan.simpler);
-        edits.extend(plan.edits);
+        edits.extend(joined(plan.step.file.view, plan.edits));
     }
     Ok(if simpler.is_empty() { edits } else { simpler })
 }
