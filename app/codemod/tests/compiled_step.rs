@@ -187,6 +187,13 @@ fn statements_on_one_line_get_a_line_each() {
         "    out = model(x); loss = F.mse_loss(out, y); optimizer.zero_grad(); loss.backward(); optimizer.step()\n";
     let (ported, said) = to_ipu(&format!("{HEAD}for x, y in loader:\n{line}"));
     assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n"), "{said}{ported}");
+    for line in ["optimizer.zero_grad(); loss.backward(); optimizer.step()", "loss.backward(); optimizer.step()"] {
+        let text = format!("{HEAD}for x, y in loader:\n    loss = F.mse_loss(model(x), y)\n    {line}\n");
+        let (ported, said) = to_ipu(&text);
+        assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n"), "{said}{ported}");
+        let (ported, said) = to_ipu(&text.replace("step()\n", "step(); n += 1\n"));
+        assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n    n += 1\n"), "{said}{ported}");
+    }
     let line = "    F.mse_loss(model(x), y).backward(); optimizer.step(); optimizer.zero_grad()\n";
     let (ported, said) = to_ipu(&format!("{HEAD}for x, y in loader:\n{line}"));
     assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n"), "{said}{ported}");
@@ -361,6 +368,15 @@ fn weights_are_the_host_s_again_where_it_replaces_them() {
     assert!(ported.contains(&both) && ported.contains("ipu_inference_models = {}"), "{ported}");
     let early = HEAD.replace("optimizer =", "model.load_state_dict(best)\noptimizer =");
     check_ported(&format!("{early}{loops}"), "Linear(3, 3)\nmodel.load_state_dict(best)\n");
+    // A function that trains and validates, which validates the best weights at the end.
+    let body = step("2", 2).lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let run =
+        format!("\n\ndef run(loader):\n    for x, y in loader:\n{}\n\n", body.replace("            ", "        "));
+    let (start, best) = ("    model.load_state_dict(start)\n", "    model.load_state_dict(best)\n    run(loader)\n");
+    let main = format!("def main():\n{start}    for epoch in range(9):\n        run(loader)\n{best}\n\nmain()\n");
+    let (ported, said) = to_ipu(&format!("{HEAD}{run}{main}"));
+    let found = ported.contains(&format!("    {fetch}    model.load_state_dict(best)"));
+    assert!(found && !ported.contains(&format!("{fetch}    model.load_state_dict(start)")), "{said}{ported}");
     for other in ["model.eval()", "model.load_extra(path)", "print(model)"] {
         let (ported, _) = to_ipu(&format!("{HEAD}{loops}{other}\n"));
         assert!(ported.ends_with(&format!("loss.mean()\n{other}\n")), "{ported}");

@@ -243,3 +243,103 @@ fn torch_in_the_main_block_alone() {
     let (after, _) = ported("ipu", &[("a.py", &format!("{step}{main}"))]);
     assert!(after[0].starts_with("import sys\nimport torch\nimport poptorch\n"), "{}", after[0]);
 }
+
+#[test]
+fn requirements_that_the_python_of_the_sdk_can_have() {
+    let said = |line: &str| ported("ipu", &[("requirements.txt", &format!("{line}\n"))]).1.contains("Python 3.8");
+    for line in ["numpy>=1.26", "numpy==1.26.0", "SciPy>1.11,<2", "scikit_learn~=1.4"] {
+        assert!(said(line), "{line}");
+    }
+    for line in ["numpy", "numpy==1.24", "numpy>=1.20,<2", "numpy>=1.26; python_version > '3.8'", "# numpy>=1.26"] {
+        assert!(!said(line), "{line}");
+    }
+}
+
+#[test]
+fn a_diagonal_or_a_triangle_of_what_is_computed() {
+    let words = "only for constants";
+    let loss = |body: &str| {
+        let own = format!("\n\ndef contrast(out, y):\n{body}\n\nmodel =");
+        STEP.replace("\nmodel =", &own).replace("F.mse_loss(out, y)", "contrast(out, y)")
+    };
+    for value in ["torch.diag(near)", "near.triu(1)", "torch.tril(near, -1)", "torch.diagonal(out @ y.T)"] {
+        check_said("ipu", &loss(&format!("    near = out @ y.T\n    return {value}.mean()\n")), words);
+    }
+    for value in ["near * torch.ones(3, 3).triu(1)", "torch.tril(torch.ones(3, 3)) * near", "ones.triu() * near"] {
+        let body = format!("    near, ones = out @ y.T, 1\n    ones = torch.ones(3, 3)\n    return ({value}).mean()\n");
+        check_in_project("ipu", &[("a.py", &loss(&body))], words, false);
+    }
+    // What the host computes from a table of counts.
+    check_silent("ipu", &format!("{STEP}counts = torch.zeros(3, 3)\nprint(counts.diag() / counts.sum(1))\n"));
+}
+
+#[test]
+fn instances_read_and_write_other_files_than_text() {
+    let words = "Every instance writes or removes this file";
+    let program = |line: &str| format!("import h5py\nimport sqlite3\nimport numpy as np\n{STEP}{line}\n");
+    for line in [
+        "with h5py.File(\"a.h5\", \"w\") as file:\n    file[\"a\"] = losses",
+        "rows = np.memmap(\"rows\", dtype=\"float32\", mode=\"w+\", shape=(3,))",
+        "table = sqlite3.connect(\"a.db\")\ntable.commit()",
+    ] {
+        check_said("popdist", &program(line), words);
+        let said = ported("popdist", &[("a.py", &program(line))]).1;
+        assert!(!said.contains("Shard the data"), "{said}");
+    }
+    for line in ["rows = np.memmap(\"rows\", dtype=\"float32\", mode=\"r\")", "table = sqlite3.connect(\"a.db\")"] {
+        check_in_project("popdist", &[("a.py", &program(line))], words, false);
+    }
+    check_said("popdist", &program("events = h5py.File(\"a.h5\", \"r\")"), "Shard the data");
+    // A file that the program loads makes its folder, whichever instance is first.
+    let saving = "import os\n\n\ndef run():\n    if not os.path.exists(\"log\"):\n        os.makedirs(\"log\")\n";
+    let main = STEP.replace("import torch\n", "import torch\nimport saving\n");
+    let (after, _) = ported("popdist", &[("main.py", &format!("{main}saving.run()\n")), ("saving.py", saving)]);
+    assert!(after.iter().any(|text| text.contains("os.makedirs(\"log\", exist_ok=True)")), "{after:?}");
+}
+
+#[test]
+fn sums_are_divided_by_the_samples_that_were_seen() {
+    let words = "Count the samples";
+    let program = |end: &str| {
+        let loader = "loader = torch.utils.data.DataLoader(events, batch_size=4)\ntotal = 0\nfor x, y in loader:";
+        format!("{}    total += loss.item() * len(y)\n{end}\n", STEP.replace("for x, y in loader:", loader))
+    };
+    for target in ["ipu", "popdist"] {
+        check_said(target, &program("print(total / len(events))"), words);
+        for end in ["print(total / len(loader))", "print(total / len(others))", "print(hits / len(events))"] {
+            check_in_project(target, &[("a.py", &program(end))], words, false);
+        }
+    }
+}
+
+#[test]
+fn a_model_named_like_an_imported_module_is_compiled() {
+    let program = STEP.replace("model = ", "import model\nmodel = ");
+    for target in ["ipu", "popdist"] {
+        let (after, _) = ported(target, &[("a.py", &program)]);
+        assert!(after[0].contains("self.model = model\n"), "{}", after[0]);
+    }
+}
+
+#[test]
+fn a_loss_of_the_programs_own_that_comes_from_another_file() {
+    let losses = "class Masked:\n    def __call__(self, out, y):\n        return out[y != -1].mean()\n";
+    let step =
+        STEP.replace("F.mse_loss(out, y)", "loss_fn(out, y)").replace("import torch\nfrom", "import torch\n\n\nfrom");
+    let (imports, code) = step.split_once("\n\nmodel = ").unwrap_or_default();
+    let body = format!("model = {code}").replace('\n', "\n    ");
+    let fit = format!("{imports}\n\n\ndef fit(loss_fn, loader):\n    {body}\n");
+    let main = "from fit import fit\nfrom losses import Masked\n\nloss_fn = Masked()\nfit(loss_fn, loader)\n";
+    let words = "The shape of this result depends on values";
+    check_in_project("ipu", &[("losses.py", losses), ("fit.py", &fit), ("main.py", main)], words, true);
+}
+
+#[test]
+fn torch_in_the_main_block_alone() {
+    let step = "import sys\n\n\ndef train(model, optimizer, loader):\n    for x, y in loader:\n        loss = F.mse_loss(model(x), y)\n        \
+                optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n\n\n";
+    let main = "if __name__ == '__main__':\n    import torch\n    import torch.nn.functional as F\n\n    \
+                model = torch.nn.Linear(3, 3)\n    train(model, torch.optim.Adam(model.parameters()), loader)\n";
+    let (after, _) = ported("ipu", &[("a.py", &format!("{step}{main}"))]);
+    assert!(after[0].starts_with("import sys\nimport torch\nimport poptorch\n"), "{}", after[0]);
+}

@@ -9,6 +9,7 @@ mod normalise;
 mod obstacles;
 mod phases;
 mod plan;
+mod removals;
 mod rewrite;
 
 use super::named_loss::{port_steps, write_out_scaler};

@@ -89,7 +89,7 @@ pub fn comes_first(file: &PythonFile<'_>, call: Id, step: Id) -> bool {
     let index = &file.index;
     let trainings = trainings(file, call, step);
     let looped = |a: Id| file.index.is_loop(a) && trainings.iter().any(|t| index.is_within(*t, a));
-    trainings.iter().any(|t| call < *t) && !index.ancestors(call).any(looped)
+    trainings.iter().all(|t| call < *t) && !index.ancestors(call).any(looped)
 }
 
 /// The outermost statement around a call, within its function, that does not train.

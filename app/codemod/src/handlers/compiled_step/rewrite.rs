@@ -6,6 +6,7 @@ use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT, JOINS};
 use super::obstacles::obstacles;
 use super::phases::both_phases;
 use super::plan::Plan;
+use super::removals::joined;
 use super::{Input, Wish};
 use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
@@ -94,7 +95,7 @@ fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, below: Id, has_torch: bool) -
     for (plan, _) in parts {
         plan.keeps_all()?;
         simpler.extend(plan.simpler);
-        edits.extend(plan.edits);
+        edits.extend(joined(plan.step.file.view, plan.edits));
     }
     Ok(if simpler.is_empty() { edits } else { simpler })
 }
