@@ -20,6 +20,7 @@ use crate::reached::only_with_cuda;
 use crate::settings::Settings;
 use crate::step_parts::{Part, StepParts};
 use crate::template::variable_name;
+use python::newer::Syntax;
 use python::pattern::{Captures, NodePattern};
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
@@ -28,8 +29,9 @@ use surroundings::{
     assigns, contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested,
     trains, unused,
 };
-use tensor_device::goes_to_a_tensor;
+use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;
+use training::keras_steps::graph_functions;
 use training::module_methods::in_module_method;
 use training::readers::only_evaluation_reads;
 use training::step::limits_alone;
@@ -63,10 +65,14 @@ enum Test {
     Guards(NodePattern),
     ForwardReaches,
     StepReaches,
+    /// A function that makes batches contains it.
+    Collates,
     GoesToTensor,
+    GetsType,
     /// Some file assigns this text to the name of the metavariable.
     ProjectGives(String, String),
     OnlyWithCuda,
+    InsideFunction,
     InsideLoop,
     InsideComparison,
     IsTested,
@@ -84,6 +90,8 @@ enum Test {
     AsGiven,
     /// Only the first place of a project counts.
     FirstOfProject,
+    /// The message is not left out where nothing uses the code.
+    AlsoUnused,
     /// One of these keywords, `name` or `name=value`.
     HasKeyword(Vec<String>),
     FileDefines(String),
@@ -93,7 +101,9 @@ enum Test {
     LoadedByProgram,
     StepLeft,
     FileKeepsStep,
+    TapesInGraphs,
     FirstDevice,
+    WrapsModels,
     LossFirst,
     ComputeModes,
     ProjectImports(String),
@@ -197,6 +207,23 @@ fn negation(text: &str) -> (bool, &str) {
 }
 
 impl Compiler<'_> {
+    /// A type that a list of names, forms or parts of the syntax completes.
+    fn type_of_list(&self, words: &str) -> Result<Option<Type>, String> {
+        let list = |lead: &str| words.strip_prefix(lead).map(|list| self.values(list)).transpose();
+        if let Some(names) = list("first use of ")? {
+            return Ok(Some(Type::FirstUse(names)));
+        }
+        if let Some(forms) = list("first annotation with ")? {
+            return Ok(Some(Type::FirstAnnotation(forms)));
+        }
+        if let Some(forms) = list("first type with ")? {
+            return Ok(Some(Type::FirstEvaluated(forms)));
+        }
+        let Some(parts) = list("first code with ")? else { return Ok(None) };
+        let parts = parts.iter().map(|part| Syntax::parse(part).ok_or_else(|| format!("unknown syntax `{part}`")));
+        Ok(Some(Type::FirstSyntax(parts.collect::<Result<_, _>>()?)))
+    }
+
     fn simple(&self, text: &str) -> Result<Condition, String> {
         let (negated, rest) = negation(text);
         let unknown =
@@ -206,7 +233,8 @@ impl Compiler<'_> {
             let tail = &variable[name.len()..];
             let name = name.to_owned();
             if let Some(kind) = tail.strip_prefix(':') {
-                let Some(kind) = Type::parse(kind.trim()) else {
+                let of_list = self.type_of_list(kind.trim())?;
+                let Some(kind) = of_list.or_else(|| Type::parse(kind.trim())) else {
                     return Err(format!("unknown metavariable type `{}`", kind.trim()));
                 };
                 return Ok(Condition { negated, test: Test::Typed(name, kind) });
@@ -240,8 +268,11 @@ impl Compiler<'_> {
             "inside the validation step" => Test::InsideValidation,
             "a forward pass reaches it" => Test::ForwardReaches,
             "a training step reaches it" => Test::StepReaches,
+            "it makes a batch" => Test::Collates,
             "it goes to where a tensor is" => Test::GoesToTensor,
+            "it gets a type" => Test::GetsType,
             "only CUDA reaches it" => Test::OnlyWithCuda,
+            "inside a function" => Test::InsideFunction,
             "inside a loop" => Test::InsideLoop,
             "inside a comparison" => Test::InsideComparison,
             "inside a test" => Test::IsTested,
@@ -255,12 +286,15 @@ impl Compiler<'_> {
             "only a pipeline's map applies it" => Test::OnlyMaps,
             "as the program was given" => Test::AsGiven,
             "first in the project" => Test::FirstOfProject,
+            "also in unused code" => Test::AlsoUnused,
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
             "a program loads the file" => Test::LoadedByProgram,
             "a training step is left" => Test::StepLeft,
             "file keeps its training step" => Test::FileKeepsStep,
+            "file trains in graph functions" => Test::TapesInGraphs,
             "project gets its first device" => Test::FirstDevice,
+            "project wraps its models" => Test::WrapsModels,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -329,6 +363,11 @@ impl Condition {
     /// Whether a rule with it reports one place of a project.
     pub(crate) fn is_first_of_project(&self) -> bool {
         self.any(&|test| matches!(test, Test::FirstOfProject))
+    }
+
+    /// Whether a rule with it reports unused code like any other.
+    pub(crate) fn is_of_unused_too(&self) -> bool {
+        self.any(&|test| matches!(test, Test::AlsoUnused))
     }
 
     fn any(&self, is_one: &dyn Fn(&Test) -> bool) -> bool {
@@ -414,8 +453,10 @@ impl Condition {
             Test::LeadsToTraining => trains(s) || imports::leads_to_training(s),
             Test::LoadedByProgram => s.project.is_loaded_by_a_program(s.view),
             Test::StepLeft => s.project.step_is_left && !s.settings.target.imports_step_software(s.view),
+            Test::TapesInGraphs => !graph_functions(s.view).is_empty(),
             Test::FileKeepsStep => s.settings.target.keeps_training_step(s.view),
             Test::FirstDevice => s.project.moves_models,
+            Test::WrapsModels => s.project.wraps_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.modes.is_some(),
             Test::ProjectImports(name) => s.project.imports(name),
@@ -464,11 +505,14 @@ impl Condition {
             Test::InsideFor(pattern) => surroundings::inside_for(view, found.node, pattern),
             Test::ForwardReaches => s.project.reach.by_forward(view, found.node),
             Test::StepReaches => s.project.reach.by_step(view, found.node),
+            Test::Collates => s.project.collate.contains(view, found.node),
             Test::OnlyWithCuda => only_with_cuda(view, found.node).is_some(),
             Test::ProjectGives(name, text) => {
                 captured(view, &found.env, name).is_some_and(|id| s.project.given.gives(view, id, text))
             }
             Test::GoesToTensor => goes_to_a_tensor(view, found.node),
+            Test::GetsType => gets_type(view, found.node),
+            Test::InsideFunction => view.function_of(found.node).is_some(),
             Test::InsideLoop => view.index.ancestors(found.node).any(|a| {
                 let kind = view.index.kind(a);
                 kind == kinds().for_statement || kind == kinds().while_statement
@@ -501,13 +545,16 @@ impl Condition {
             | Test::ProjectPins(..)
             | Test::StepLeft
             | Test::FileKeepsStep
+            | Test::TapesInGraphs
             | Test::FirstDevice
+            | Test::WrapsModels
             | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)
             | Test::ProjectCalls(_)
             | Test::AsGiven
             | Test::FirstOfProject
+            | Test::AlsoUnused
             | Test::Option(..) => {
                 return true;
             }

@@ -6,6 +6,7 @@ mod compiled_step;
 mod compute_mode;
 mod config_field;
 mod first_instance;
+mod graph_functions;
 mod keras_imports;
 mod load_bridge;
 mod move_to_device;
@@ -210,6 +211,11 @@ pub(crate) fn all() -> &'static [Handler] {
         },
         Handler::new("keras-whole-batches", whole_batches::run),
         Handler::new("keras-steps-per-execution", steps_per_execution::run),
+        Handler {
+            blocks: graph_functions::BLOCKS,
+            names: &[graph_functions::COMPILES],
+            ..Handler::new("keras-graph-functions", graph_functions::run)
+        },
         Handler { names: &[strategy_scope::STRATEGIES], ..Handler::new("strategy-scope", strategy_scope::run) },
         Handler::new("drop-unused-imports", unused_imports::run),
     ];

@@ -95,6 +95,11 @@ impl Patch {
         Ok(patch)
     }
 
+    /// Whether it only adds imports.
+    pub(crate) fn only_imports(&self) -> bool {
+        !self.report_only && matches!(self.shape, Shape::Expression { replacement: None, .. })
+    }
+
     /// Every metavariable of a `+` line must be bound by the pattern.
     fn check_bound(&self, lines: &[Line<'_>]) -> Result<(), PatchError> {
         let mut bound = BTreeSet::new();

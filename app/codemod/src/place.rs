@@ -37,18 +37,27 @@ pub(crate) struct Remark {
     pub(crate) message: Sentence,
     /// [`Diagnostic::stops_step`].
     pub(crate) stops_step: bool,
+    /// It also holds for code that nothing uses: the file can't be loaded.
+    pub(crate) of_unused_too: bool,
 }
 
 impl Remark {
     /// That manual work is needed.
     pub(crate) fn warning(range: Range<usize>, recipe: &str, message: impl Into<Sentence>) -> Self {
         let recipe = Some(recipe.to_owned());
-        Self { range, severity: Severity::Warning, recipe, message: message.into(), stops_step: false }
+        Self {
+            range,
+            severity: Severity::Warning,
+            recipe,
+            message: message.into(),
+            stops_step: false,
+            of_unused_too: false,
+        }
     }
 
     /// A message of the engine itself.
     pub(crate) fn of_engine(range: Range<usize>, severity: Severity, said: Said) -> Self {
-        Self { range, severity, recipe: None, message: said.into(), stops_step: false }
+        Self { range, severity, recipe: None, message: said.into(), stops_step: false, of_unused_too: false }
     }
 }
 
@@ -73,7 +82,7 @@ impl<'a> Places<'a> {
     }
 
     pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {
-        let Remark { range, severity, recipe, message, stops_step } = remark;
+        let Remark { range, severity, recipe, message, stops_step, of_unused_too: _ } = remark;
         let original = self.rope.original_of(self.text, &range);
         let (message, section) = match message {
             Sentence::Text(text) => (text, ""),

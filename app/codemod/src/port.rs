@@ -14,6 +14,7 @@ mod plan;
 mod pointless;
 mod repeated;
 mod round;
+mod same_with;
 mod set_aside;
 mod settled;
 mod state;
@@ -110,6 +111,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         naming_device: None,
         unused: None,
         hands_losses: None,
+        wraps_models: None,
         moves_models: None,
         trace: &trace,
         origins: Vec::new(),
@@ -144,6 +146,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         let names_device = || facts.reached_code_names_device(&all(), &target.facts);
         facts.names_device = *plan.names_device.get_or_insert_with(names_device);
         facts.hands_losses = *plan.hands_losses.get_or_insert(facts.hands_losses);
+        facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
         let of_a_library = || facts.modes.as_ref().is_some_and(|m| m.are_of_a_library(&all(), &facts.classes));
         if *plan.without_modes.get_or_insert_with(of_a_library) {

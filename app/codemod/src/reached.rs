@@ -4,7 +4,8 @@ use crate::condition::is_cuda_device;
 use python::names::{called_name, dotted};
 use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
-use training::FileView;
+use training::settings::is_settings;
+use training::{FileView, ProjectFacts};
 
 /// The test after which a place is reached only with CUDA, so that it does not run on the target.
 pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
@@ -171,6 +172,29 @@ pub(crate) fn harmless_comparison(view: &FileView<'_>, string: Id) -> Option<Id>
     let compares = |a: &Id| [k.comparison_operator, k.call].contains(&view.index.kind(*a));
     let comparison = view.index.ancestors(string).take(2).find(compares)?;
     (means_cuda(view, comparison, 1) && may_be_no(view, comparison)).then_some(comparison)
+}
+
+/// Whether a string is the default of an option that the program reads only after a test for CUDA, if at all.
+pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts, string: Id) -> bool {
+    let index = &view.index;
+    let Some(given) = index.ancestors(string).find(|a| index.keyword_name(*a) == Some("default")) else { return false };
+    let call = index.ancestors(given).find_map(|a| index.call(a).filter(|call| call.name() == Some("add_argument")));
+    let Some(call) = call.filter(|call| index.parent(given).and_then(|list| index.parent(list)) == Some(call.id()))
+    else {
+        return false;
+    };
+    let options = call.arguments().positional().filter_map(|option| plain_string(index, option));
+    let named = call.arguments().keyword("dest").and_then(|dest| plain_string(index, dest));
+    let Some(option) = named.or_else(|| options.max_by_key(|option| option.len())) else { return false };
+    let name = option.trim_start_matches('-').replace('-', "_");
+    let is_all = |call: &Id| index.arguments(*call).ids().any(|given| is_settings(view, index.text_of(given)));
+    let reads_all = view.calls("vars").iter().any(is_all) || view.has_word("__dict__") || view.has_word("_get_kwargs");
+    let is_other = |id: &Id| {
+        let attribute = index.parent(*id).and_then(|parent| index.attribute(parent));
+        let owner = attribute.filter(|a| a.name() == Some(&name)).and_then(|a| a.owner());
+        owner.is_some_and(|owner| is_settings(view, index.text_of(owner))) && only_with_cuda(view, *id).is_none()
+    };
+    !reads_all && !project.reads_setting_elsewhere(view, &name) && !view.identifiers(&name).iter().any(is_other)
 }
 
 /// The text between the two operands.

@@ -140,7 +140,7 @@ pub(crate) fn residue(
             found.push((wildcard, Severity::Warning, message));
         }
     }
-    for device in cuda_devices(view) {
+    for device in cuda_devices(view).into_iter().filter(|id| !reached::is_default_for_cuda(view, project, *id)) {
         found.push(match reached::harmless_comparison(view, device) {
             Some(test) => (device, Severity::Info, messages::only_with_cuda(index.text_of(test))),
             None => (device, Severity::Warning, messages::cuda_device_left()),

@@ -172,8 +172,24 @@ impl<'a> Rope<'a> {
                     Source::Near(end) => start..end.max(start),
                 }
             }
-            Source::Near(near) => near..near,
+            Source::Near(near) => self.moved(text, range).unwrap_or(near..near),
         }
+    }
+
+    /// Where a range of new text stands in the original, if its line or the text itself is there, and once: code that was moved.
+    fn moved(&self, text: &str, range: &Range<usize>) -> Option<Range<usize>> {
+        let only = |wanted: &str| {
+            let mut places = self.original.match_indices(wanted);
+            places.next().map(|(start, _)| start).filter(|_| places.next().is_none())
+        };
+        let start = text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+        let start = start + text[start..range.start].find(|c: char| !c.is_whitespace()).unwrap_or(range.start - start);
+        let end = text[range.end..].find('\n').map_or(text.len(), |length| range.end + length);
+        let by_line = || only(text[start..end].trim_end()).map(|line| line + (range.start - start));
+        let by_text = || only(&text[range.clone()]);
+        // A name alone may be anything.
+        let at = if text[range.clone()].contains(['(', '[', ' ']) { by_line().or_else(by_text) } else { None }?;
+        Some(at..at + range.len())
     }
 
     fn source(&self, text: &str, offset: usize) -> Source {
@@ -402,6 +418,17 @@ mod tests {
         check_original("if x:\n  f(η)\n", "if x:\n  f(η)\n", "f(η)\n", "f(η", 2, "f(η");
         check_original("f()\nx\nf()\n", "f()\nx\nf()", "  f()\n  y\n  f()  ", "f()  ", 3, "f()");
         check_original("", "", "new\n", "new", 1, "");
+    }
+
+    #[test]
+    fn moved_code_has_its_old_place() {
+        let mut rope = Rope::new("import a\nx = f(1)\n");
+        rope.apply(&[
+            Replacement { range: 9..18, text: String::new(), by: by("r") },
+            Replacement { range: 0..0, text: "def g():\n    f(1)\n".to_owned(), by: by("r") },
+        ]);
+        let text = "def g():\n    f(1)\nimport a\n";
+        assert_eq!(rope.original_of(text, &(13..17)), 13..17);
     }
 
     #[test]

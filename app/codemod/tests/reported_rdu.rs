@@ -87,3 +87,12 @@ fn a_choice_of_a_device_as_a_default() {
         "import torch\n\nadd('--device', default=torch.device('cuda' if torch.cuda.is_available() else 'cpu'))\n";
     check_in_project("rdu", &[("a.py", text), ("train.py", STEP)], "Check the code that depends on it", false);
 }
+
+#[test]
+fn an_optimizer_of_a_part_of_the_model() {
+    let part = STEP.replace("model.parameters()", "model.head.parameters()");
+    check_said("rdu", &part, "the optimizer does not get all of");
+    let whole = STEP.replace("model(x)", "model.module(x)").replace("model.parameters()", "model.module.parameters()");
+    let (after, _) = ported("rdu", &[("a.py", &whole)]);
+    assert!(after[0].contains("rdu.take(model.module)"), "{}", after[0]);
+}

@@ -77,7 +77,8 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
         return Some(Splice { range: end..end, text: format!("{newline}{indent}{line}") });
     }
     let follows = head == "torch";
-    let first = statements.iter().copied().find(is_import);
+    // Nothing but a docstring may be above an import from `__future__`.
+    let first = statements.iter().copied().find(is_import).filter(|_| wanted.module != "__future__");
     if let Some(first) = first {
         if !follows || index.item(first).start >= used_at {
             // Above the code that uses it, even if that is above all imports.
@@ -95,7 +96,7 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
         let end = statement_end(view, last);
         return Some(Splice { range: end..end, text: format!("{newline}{line}") });
     }
-    // No import yet: after the docstring and `from __future__`, before the first other statement.
+    // No import yet, or none above: after the docstring and `from __future__`, before the first other statement.
     let other = statements.iter().copied().find(|s| {
         let docstring = index.kind(*s) == k.expression_statement
             && index.parts(*s).next().is_some_and(|c| index.kind(c) == k.string);

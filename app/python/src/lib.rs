@@ -4,7 +4,7 @@
 //! the crates above: nodes by number in an [`Index`], imports and scopes as [`Names`], the [`Layout`] that new code has
 //! to follow. [`pattern`] matches Python with metavariables against nodes. [`edit`] writes changes of statements or
 //! expressions into the text, [`importer`] adds imports, and [`imports`] determines which are read. [`compiles`] finds
-//! what Python would reject in a text, and [`scopes`] names that are not defined.
+//! what Python would reject in a text, and [`scopes`] names that are not defined. [`newer`] finds code that needs a newer Python.
 //!
 //! The crate knows nothing about accelerators or training programs, and does no IO.
 
@@ -17,6 +17,7 @@ pub mod imports;
 pub mod layout;
 pub mod lines;
 pub mod names;
+pub mod newer;
 pub mod numbers;
 pub mod pattern;
 mod readable;

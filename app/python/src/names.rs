@@ -327,6 +327,11 @@ impl Names {
         self.by_local.contains_key(local)
     }
 
+    /// Whether something other than an import binds a name at the top level: `model = Net()` below `import model`.
+    pub fn is_rebound(&self, local: &str) -> bool {
+        self.shadows.get(local).is_some_and(|scopes| scopes.contains(&None))
+    }
+
     /// Whether the file imports a module, or something from it.
     pub fn imports(&self, qualified: &str) -> bool {
         self.bindings.iter().any(|b| {

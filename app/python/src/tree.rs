@@ -116,6 +116,7 @@ kinds!(
     for_statement,
     function_definition,
     future_import_statement,
+    generic_type,
     identifier,
     if_statement,
     import_from_statement,
@@ -180,7 +181,9 @@ kinds!(
     set_comprehension,
     slice,
     splat_pattern,
+    type_alias_statement,
     type_parameter,
+    union_type,
 );
 
 /// The ids, looked up once.
@@ -602,6 +605,7 @@ fields!(
     subscript,
     r#type,
     superclasses,
+    type_parameters,
     value,
 );
 

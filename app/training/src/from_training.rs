@@ -42,12 +42,20 @@ fn follow(view: &FileView<'_>, id: Id, steps: u8) -> bool {
             .calls("append")
             .iter()
             .filter(|call| is_here(call) && index.receiver(**call).is_some_and(|list| index.is_text(list, name)));
+        // The number of the best epoch, or of epochs without a better one: a test of such a value decides on it.
+        let is_decided = |binding: Id| {
+            let inside = index.ancestors(binding).take_while(|a| index.kind(*a) != k.function_definition);
+            let mut tests = inside.filter_map(|a| index.condition(a));
+            tests.any(|test| test != id && !index.is_within(*word, test) && follow(view, test, steps))
+        };
+        let decided = bindings(view, name).into_iter().any(|b| is_here(&b) && is_decided(b));
         let mut values = appended.flat_map(|call| index.arguments(*call).ids().collect::<Vec<_>>());
         let last = bindings(view, name).into_iter().filter(|b| b < word && is_here(b)).max();
         last.is_some_and(|b| {
             is_looped(b) && !counts(b)
                 || index.source(b).is_some_and(|value| !index.is_loop(b) && follow(view, value, steps))
-        }) || values.any(|value| follow(view, value, steps))
+        }) || decided
+            || values.any(|value| follow(view, value, steps))
     };
     index.of_kind_in(k.call, id).iter().any(trains) || index.of_kind_in(k.identifier, id).iter().any(of_name)
 }

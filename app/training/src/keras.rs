@@ -2,6 +2,7 @@
 //! the first layer to the last result, which have to be under a distribution strategy.
 
 use crate::classes::Classes;
+use crate::keras_steps::graph_functions;
 use crate::view::FileView;
 use crate::words::KERAS_LIBRARIES;
 use crate::words::KERAS_METHODS;
@@ -51,6 +52,8 @@ impl Keras {
         // The PyTorch class often has the same name.
         let of_torch = |v: &FileView<'_>| v.names.uses_framework("torch") && !v.names.uses_framework("tensorflow");
         let views: Vec<&FileView<'_>> = views.iter().copied().filter(|v| !of_torch(v)).collect();
+        // They run a model.
+        keras.working.extend(views.iter().flat_map(|view| graph_functions(view)).map(|f| f.name.to_owned()));
         // Functions that call such a function are such functions, too.
         loop {
             let before = keras.working.len() + keras.making.len();

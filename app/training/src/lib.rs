@@ -7,6 +7,8 @@
 
 mod by_hand;
 pub mod classes;
+pub mod collate;
+mod computing;
 pub mod counting;
 pub mod evaluation;
 mod figure;
@@ -18,6 +20,7 @@ pub mod keras;
 pub mod keras_batches;
 pub mod keras_data;
 pub mod keras_layers;
+pub mod keras_steps;
 pub mod ledger;
 mod loading;
 pub mod masks;
@@ -32,6 +35,7 @@ pub mod readers;
 pub mod requirements;
 pub mod roles;
 pub mod run_facts;
+pub mod settings;
 pub mod shared_loaders;
 pub mod step;
 pub mod steps;

@@ -29,8 +29,12 @@ pub(crate) fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item =
 /// Files that train or import one of the target's modules, and those from which imports lead to such a file. A module
 /// whose name is known only at run time may lead anywhere.
 pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -> BTreeSet<String> {
-    let trains = |view: &FileView<'_>| imports_one(view, modules) || trains_here(view);
-    if !views.iter().any(|view| trains(view)) {
+    leading_to(views, |view| imports_one(view, modules) || trains_here(view))
+}
+
+/// Files for which something holds, and those from which imports lead to such a file.
+pub(crate) fn leading_to(views: &[&FileView<'_>], holds: impl Fn(&FileView<'_>) -> bool) -> BTreeSet<String> {
+    if !views.iter().any(|view| holds(view)) {
         return BTreeSet::new();
     }
     let mut leading: BTreeSet<&str> = BTreeSet::new();
@@ -38,7 +42,7 @@ pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -
         let known = leading.len();
         let names: BTreeSet<&str> = leading.iter().filter_map(|path| module_name(path)).collect();
         let leads = |view: &FileView<'_>| {
-            trains(view)
+            holds(view)
                 || imported_words(view).any(|word| names.contains(word) || BY_NAME.contains(&word))
                 || LOOKUPS.iter().any(|lookup| !view.calls(lookup).is_empty())
         };

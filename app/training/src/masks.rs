@@ -3,7 +3,7 @@
 
 use crate::project::FileInProject;
 use crate::step::is_counter;
-use crate::truth::{holds_truth, last_given};
+use crate::truth::{DEPTH, holds_truth, last_given};
 use crate::view::FileView;
 use python::tree::{Id, fields, kinds};
 
@@ -26,7 +26,7 @@ pub fn is_mask(file: FileInProject<'_, '_>, id: Id) -> bool {
         |s: Id| index.value(s).is_some_and(|value| [k.list, k.tuple, k.dictionary].contains(&index.kind(value)));
     index.item(id).field == fields().subscript
         && subscript.is_some_and(|s| is_read(s) && !of_list(s))
-        && holds_truth(file.view, &file.project.masks, id, 4)
+        && holds_truth(file.view, &file.project.masks, id, DEPTH)
 }
 
 /// Whether an index is one number of a tensor that its function is given: `edges[0, e]`, or a name for that.

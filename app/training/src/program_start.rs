@@ -1,5 +1,6 @@
 //! Where a program starts and reads its command line.
 
+use crate::step::first_code;
 use crate::view::FileView;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
@@ -69,6 +70,25 @@ impl Start<'_> {
     pub fn main(&self, view: &FileView<'_>) -> Option<Id> {
         main_block(view)
     }
+
+    /// The statement before which the program has not parsed its command line, as it was read from its file.
+    pub fn before_parsing(&self, view: &FileView<'_>) -> Option<Id> {
+        let index = &view.index;
+        let main = main_block(view);
+        let parses = ["parse_args", "parse_known_args"].iter().flat_map(|name| view.calls(name));
+        let at_top = parses.filter(|c| view.function_of(**c).is_none()).filter_map(|c| run_at(view, *c, 1)).min();
+        let in_main = || index.parts(index.if_statement(main?)?.body()?).next();
+        at_top.filter(|at| main.is_none_or(|main| *at < main)).or_else(in_main).or_else(|| first_code(view))
+    }
+}
+
+/// Whether a file without a main block does something when it is started: a call, a loop or a `with` at the left margin.
+fn acts(text: &str) -> bool {
+    let calls = |line: &str| {
+        let word = line.find(|c: char| !(c.is_alphanumeric() || "_.".contains(c))).unwrap_or(line.len());
+        word > 0 && line[word..].starts_with('(')
+    };
+    text.lines().any(|line| ["for ", "while ", "with "].iter().any(|word| line.starts_with(word)) || calls(line))
 }
 
 /// Programs that import a file, nearest first. `files` are the project's paths and texts.
@@ -82,14 +102,17 @@ pub fn starts<'a>(files: &[(&'a str, &str)], file: &str) -> Vec<Start<'a>> {
             continue;
         }
         let text = files.iter().find(|(p, _)| *p == path).map_or("", |(_, t)| *t);
-        if text.lines().any(|l| l.starts_with("if __name__") && l.contains("__main__")) {
-            out.push(Start { path, module: module.clone() });
-        }
+        let mut is_imported = false;
         for (other, text) in files.iter().filter(|(p, _)| p.ends_with(".py")) {
             if let Some(name) = imported_as(path, text) {
+                is_imported = true;
                 // A module in another file's own folder has that name only there.
                 wanted.insert(0, (other, module.clone().or(Some(name))));
             }
+        }
+        let has_main = text.lines().any(|l| l.starts_with("if __name__") && l.contains("__main__"));
+        if has_main || (module.is_some() && !is_imported && acts(text)) {
+            out.push(Start { path, module });
         }
     }
     out

@@ -2,6 +2,8 @@
 //! mode.
 
 use crate::classes::Classes;
+use crate::collate::Collate;
+use crate::computing::computing;
 use crate::given::Given;
 use crate::keras::Keras;
 use crate::loading;
@@ -10,6 +12,7 @@ use crate::modes::{Modes, Region};
 use crate::program_start::main_block;
 use crate::reach::Reach;
 use crate::roles::{ProjectRoles, Role};
+use crate::settings::{changed, read};
 use crate::shared_loaders::SharedLoaders;
 use crate::step::calls_scaler;
 use crate::target::TargetFacts;
@@ -154,10 +157,18 @@ pub struct ProjectFacts {
     given_by_place: BTreeMap<String, usize>,
     /// The strings that its files assign to names.
     pub given: Given,
+    /// The settings of the command line and the like that each file reads.
+    settings_read: BTreeMap<String, BTreeSet<String>>,
+    /// Its functions that only compute.
+    pub(crate) computing: BTreeSet<String>,
+    /// Settings of the command line and the like that some file assigns.
+    pub(crate) changed_settings: BTreeSet<String>,
     /// Its functions whose loaders both training and evaluation read.
     pub shared_loaders: SharedLoaders,
     /// The functions that its forward passes and training steps reach.
     pub reach: Reach,
+    /// The functions that make batches of samples.
+    pub collate: Collate,
     /// The functions that compute gradients as a part of their result.
     pub differentiating: BTreeSet<String>,
     /// The results of its functions that are boolean masks.
@@ -168,6 +179,8 @@ pub struct ProjectFacts {
     keepers: BTreeSet<String>,
     /// Whether some file passes a loss and an optimizer to a scaler.
     pub hands_losses: bool,
+    /// Whether some file of the original project wraps a model for several devices.
+    pub wraps_models: bool,
     /// Code that none of its programs reaches; queried for the original project.
     pub unused: Rc<Unused>,
 }
@@ -266,7 +279,7 @@ impl ProjectFacts {
             view.function_of(*call).is_none() && !main.is_some_and(|main| view.index.is_within(*call, main))
         };
         let parses = ["parse_args", "parse_known_args"].iter().any(|name| view.calls(name).iter().any(is_outside));
-        parses && (main.is_some() || self.is_imported(view))
+        parses && self.is_imported(view)
     }
 
     /// Reads all files of a project.
@@ -316,8 +329,15 @@ impl ProjectFacts {
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
             given_by_place,
             given: Given::collect(&views),
+            settings_read: views
+                .iter()
+                .map(|view| (view.path.to_owned(), read(view).into_iter().map(str::to_owned).collect()))
+                .collect(),
+            computing: computing(&views),
+            changed_settings: views.iter().flat_map(|view| changed(view)).map(str::to_owned).collect(),
             shared_loaders: SharedLoaders::collect(&views),
             reach: Reach::collect(&views),
+            collate: Collate::collect(&views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
             masks: views.iter().flat_map(|view| truth::returned(view)).collect(),
             called: views
@@ -327,6 +347,7 @@ impl ProjectFacts {
                 .collect(),
             keepers,
             hands_losses: views.iter().any(|view| calls_scaler(view)),
+            wraps_models: views.iter().any(|view| WRAPPERS.iter().any(|name| !view.calls(name).is_empty())),
             unused: Rc::default(),
         };
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
@@ -393,6 +414,11 @@ impl ProjectFacts {
         self.given_by_place.get(class).is_some_and(|most| *most > more_than)
     }
 
+    /// Whether another file reads a setting of the command line.
+    pub fn reads_setting_elsewhere(&self, view: &FileView<'_>, name: &str) -> bool {
+        self.settings_read.iter().any(|(path, names)| path != view.path && names.contains(name))
+    }
+
     /// Whether some file calls a function or a method of this name.
     pub fn calls(&self, name: &str) -> bool {
         self.called.contains(name)
@@ -444,6 +470,9 @@ fn keepers(views: &[&FileView<'_>], classes: &Classes) -> BTreeSet<String> {
     };
     views.iter().flat_map(of_file).collect()
 }
+
+/// Wrappers that put `module.` before the names of the weights.
+const WRAPPERS: [&str; 3] = ["DDP", "DataParallel", "DistributedDataParallel"];
 
 /// `Net` of `models.Net`.
 fn last_part(name: &str) -> &str {

@@ -18,8 +18,15 @@ impl Reach {
         let mut calls = BTreeSet::new();
         let (mut forward, mut step) = (BTreeSet::new(), BTreeSet::new());
         let modules = modules(views);
+        let everywhere = of_one_class(views.iter().map(|view| instances(view)));
         for view in views {
-            let (turns, instances) = (turns(view), instances(view));
+            let (turns, own) = (turns(view), instances(view));
+            // A function may get the object from another file, under the same name.
+            let parameters: BTreeSet<&str> =
+                view.index.functions().flat_map(|f| f.parameters().map(|p| p.name).collect::<Vec<_>>()).collect();
+            let given = everywhere.iter().filter(|(name, _)| !own.contains_key(*name) && parameters.contains(*name));
+            let mut instances = own.clone();
+            instances.extend(given.map(|(name, called)| (*name, called.clone())));
             for call in view.index.calls().map(|call| call.id()) {
                 let by_instance = || {
                     let callee = view.index.text_of(view.index.callee(call)?);
@@ -96,6 +103,18 @@ fn instances<'v>(view: &FileView<'v>) -> BTreeMap<&'v str, String> {
     made.filter(|(_, class)| class.starts_with(char::is_uppercase))
         .map(|(name, class)| (name, call_of(class)))
         .collect()
+}
+
+/// The names to which all files assign objects of one class.
+fn of_one_class<'v>(files: impl Iterator<Item = BTreeMap<&'v str, String>>) -> BTreeMap<&'v str, String> {
+    let mut found: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    for (name, called) in files.flatten() {
+        let known = found.entry(name).or_insert_with(|| Some(called.clone()));
+        if known.as_ref() != Some(&called) {
+            *known = None;
+        }
+    }
+    found.into_iter().filter_map(|(name, called)| Some((name, called?))).collect()
 }
 
 fn is_forward(view: &FileView<'_>, function: Id) -> bool {

@@ -23,6 +23,7 @@ mod forward_function;
 mod gradients;
 mod handed;
 mod host;
+mod known_at;
 mod logged_loss;
 mod logged_norm;
 mod loss;
@@ -44,9 +45,9 @@ mod that_train;
 mod update;
 mod weights;
 
-pub use accumulation::{Accumulation, Counter, skips};
-pub(crate) use bindings::bindings;
+pub use accumulation::{Accumulation, Counter, JoinedLoader, skips};
 pub use bindings::value_once;
+pub(crate) use bindings::{bindings, unpacked};
 pub use callee::LossFunction;
 pub(crate) use callers::given;
 pub use calls::{arguments, is_statement, loop_around, qualified};
@@ -62,6 +63,7 @@ pub(crate) use forward::{method_call, of_package};
 pub use forward_function::ForwardFunction;
 pub use handed::{HandedLoss, handed_losses};
 pub use host::{comes_first, host_uses, is_late, outermost_without};
+pub use known_at::text_at;
 pub use logged_loss::logs_a_share;
 pub use logged_norm::logged_norm;
 pub use loss::{loss_of, unnamed_loss};
@@ -71,8 +73,8 @@ pub(crate) use numbers::{is_counter, is_number};
 pub(crate) use obstacle as why;
 pub use obstacle::{Found, OF_OPTIMIZERS, OF_SLICES, OF_STEPS, OF_TURNS, Obstacle, Reason};
 pub use optimizers::{
-    OptimizerMade, all_weights, choice, of_several_models, optimizers_made, optimizers_named, optimizers_of,
-    unlike_others,
+    OptimizerMade, all_weights, choice, chosen_by_name, of_several_models, optimizers_made, optimizers_named,
+    optimizers_of, unlike_others,
 };
 pub use optional::{is_chosen, is_optional};
 pub(crate) use phase::phase_test;
@@ -83,6 +85,7 @@ pub use schedule::{Schedules, schedules, steps_scheduler};
 pub use slice::Slice;
 pub(crate) use tensors::field_of_object;
 pub use that_train::steps_that_train;
+pub(crate) use update::optimizers_of_updates;
 pub use update::{Update, ends_step, update_statements, updates};
 pub use weights::weights_changed;
 
@@ -244,7 +247,9 @@ fn only_backward(
             Some(statement) => Ok((call, statement)),
             None => Err(why::backward_in_no_statement(whole)),
         },
-        _ if updates.iter().filter(|u| alive(u.call)).count() > 1 => Err(why::several_updates(whole)),
+        _ if updates.iter().filter(|u| alive(u.call)).count() > 1 => {
+            Err(why::several_updates(whole, optimizers_of_updates(updates)))
+        }
         _ => Err(why::several_backward(whole)),
     }
 }

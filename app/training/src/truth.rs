@@ -7,6 +7,9 @@ use python::names::called_name;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
 
+/// How many expressions are followed, from the inside out and from a name to its value.
+pub(crate) const DEPTH: u8 = 6;
+
 /// The results of a file's functions that are masks, each with its place among all: `hard_negatives 0`.
 pub(crate) fn returned<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = String> + 'v {
     let index = &view.index;
@@ -15,7 +18,7 @@ pub(crate) fn returned<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = Strin
         let values = index.parts(*statement).next().map_or_else(Vec::new, |value| spread(view, value));
         let places = values.into_iter().enumerate();
         places
-            .filter(|(_, value)| holds_truth(view, &BTreeSet::new(), *value, 4))
+            .filter(|(_, value)| holds_truth(view, &BTreeSet::new(), *value, DEPTH))
             .map(move |(at, _)| format!("{name} {at}"))
     })
 }
@@ -31,13 +34,31 @@ pub(crate) fn last_given(view: &FileView<'_>, id: Id) -> Option<Id> {
     last.filter(|_| index.kind(id) == kinds().identifier)
 }
 
+/// What the rest of the file passes to a `forward` under the name of one of its parameters: nothing calls it by its own name.
+fn given_to_forward(view: &FileView<'_>, function: Id, name: &str) -> Vec<Id> {
+    let index = &view.index;
+    let is_parameter = || index.function(function).is_some_and(|f| f.parameters().any(|p| p.name == name));
+    if view.name_of(function) != "forward" || view.class_of(function).is_none() || !is_parameter() {
+        return Vec::new();
+    }
+    let passed = view.identifiers(name).iter().copied();
+    let passed = passed.filter(|id| index.parent(*id).is_some_and(|p| index.kind(p) == kinds().argument_list));
+    passed.filter(|id| view.function_of(*id).is_none_or(|around| view.name_of(around) != "forward")).collect()
+}
+
 /// Whether an expression is a boolean mask, as far as its function shows. `masks` are the results of functions that are some.
 pub(crate) fn holds_truth(view: &FileView<'_>, masks: &BTreeSet<String>, id: Id, steps: u8) -> bool {
     let k = kinds();
     let index = &view.index;
+    let kind = index.kind(id);
+    if kind == k.parenthesized_expression {
+        return index.parts(id).any(|inner| holds_truth(view, masks, inner, steps));
+    }
     let Some(steps) = steps.checked_sub(1) else { return false };
     let follows = |id: Id| holds_truth(view, masks, id, steps);
-    let kind = index.kind(id);
+    if kind == k.conditional_expression {
+        return index.parts(id).enumerate().any(|(place, branch)| place != 1 && follows(branch));
+    }
     if kind == k.comparison_operator {
         let parts: Vec<Id> = index.parts(id).collect();
         let compares = |pair: &[Id]| matches!(index.between(pair[0], pair[1]), "==" | "!=" | "<" | "<=" | ">" | ">=");
@@ -46,7 +67,7 @@ pub(crate) fn holds_truth(view: &FileView<'_>, masks: &BTreeSet<String>, id: Id,
     if kind == k.unary_operator {
         return index.text_of(id).starts_with('~');
     }
-    if [k.parenthesized_expression, k.binary_operator].contains(&kind) {
+    if kind == k.binary_operator {
         return index.parts(id).any(follows);
     }
     if kind == k.subscript {
@@ -65,7 +86,10 @@ pub(crate) fn holds_truth(view: &FileView<'_>, masks: &BTreeSet<String>, id: Id,
     // A name has the value that was assigned last, or that callers pass.
     let name = index.text_of(id);
     let Some(assignment) = last_given(view, id).and_then(|given| index.assignment(given)) else {
-        let passed = view.function_of(id).map_or_else(Vec::new, |function| given(view, function, name));
+        let passed = view.function_of(id).map_or_else(Vec::new, |function| {
+            let passed = given(view, function, name);
+            if passed.is_empty() { given_to_forward(view, function, name) } else { passed }
+        });
         return kind == k.identifier && passed.into_iter().any(follows);
     };
     let place = assignment.targets().into_iter().position(|target| index.is_text(target, name));

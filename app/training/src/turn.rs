@@ -37,6 +37,8 @@ pub struct Turn<'a, 't> {
     pub others: Vec<Id>,
     /// The model's inputs.
     pub inputs: Vec<ModelInput>,
+    /// Arguments of its call that are the same in every step, with the names of their parameters.
+    pub constants: Vec<(String, Id)>,
     /// The loss, if the model returns it.
     pub loss: Option<LossOutput<'t>>,
     /// The test for the training phase, if the loop also validates.
@@ -51,7 +53,7 @@ impl<'a, 't> Turn<'a, 't> {
         let mut obstacles = step.obstacles.clone();
         let updates: Vec<Id> = step.updates.iter().map(|u| u.call).filter(|c| step.is_alive(*c)).collect();
         let others = updates.iter().skip(1).filter(|call| !step.obstacles.iter().any(|o| o.at == **call));
-        obstacles.extend(others.map(|call| why::several_updates(*call)));
+        obstacles.extend(others.map(|call| why::several_updates(*call, step::optimizers_of_updates(&step.updates))));
         if !file.index.arguments(step.backward).is_empty() {
             obstacles.push(why::backward_arguments(step.backward));
         }
@@ -84,8 +86,11 @@ impl<'a, 't> Turn<'a, 't> {
             file.project.modes.is_none() && made.is_some_and(in_front)
         };
         let others: Vec<Id> = calls.into_iter().filter(|c| *c != forward && !builds(*c)).collect();
+        let constants = inputs::split(&step, forward, forward).constants;
         let loss = loss_output::loss_output(&step, forward, update);
         let phase = phase(&step, forward, update).filter(|_| loss.is_none() && file.project.modes.is_none());
+        // A loop that also validates has one call for both.
+        obstacles.extend(phase.and_then(|_| constants.first()).map(|(_, value)| why::input_no_tensor(*value)));
         if file.project.modes.is_none() {
             obstacles.extend(out_of_turn(&step, forward, update, phase));
             obstacles.extend(others.iter().filter_map(|call| unlike(&step, *call, forward)));
@@ -95,10 +100,23 @@ impl<'a, 't> Turn<'a, 't> {
             obstacles.extend(others.iter().find(differs).map(|call| why::other_arguments(*call)));
         }
         if obstacles.is_empty() {
-            Ok(Self { step, update, forward, others, inputs, loss, phase })
+            Ok(Self { step, update, forward, others, inputs, constants, loss, phase })
         } else {
             Err(obstacles)
         }
+    }
+
+    /// Whether another call of the model names its arguments in an order of its own, or passes more than tensors.
+    pub fn is_named(&self, call: Id) -> bool {
+        let given = inputs::split(&self.step, call, self.forward);
+        !given.constants.is_empty() || !inputs::in_order(&self.step, &given.tensors, self.forward)
+    }
+
+    /// The model's tensors as its call writes them, without names.
+    pub fn tensors(&self) -> Vec<Id> {
+        let index = &self.step.file.view.index;
+        let given = inputs::split(&self.step, self.forward, self.forward).tensors;
+        given.into_iter().map(|a| index.keyword_name(a).and_then(|_| index.value(a)).unwrap_or(a)).collect()
     }
 
     /// Whether the model returns its loss first, and nothing happens to the optimizer between its call and the update.
@@ -213,21 +231,20 @@ fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id, phase: Opti
     out
 }
 
-/// A call of a model other than the one that is trained, or one with named arguments that are not in its order.
+/// A call of a model other than the one that is trained.
 fn unlike(step: &TrainingStep<'_, '_>, call: Id, forward: Id) -> Option<Obstacle> {
     let file = step.file;
     let index = &file.view.index;
     let callee = |c: Id| index.callee(c).map_or("", |g| index.text_of(g));
     let name = callee(call);
     let is_taken = file.function_of(call).is_some_and(|f| file.binds(f, name));
-    let named = !inputs::in_order(step, call, forward);
     let made_first = step::optimizers_made(&file);
     let is_trained = made_first.iter().any(|o| {
         let parameters = index.arguments(o.call).ids().next().and_then(|a| index.receiver(a));
         parameters.is_some_and(|m| index.is_text(m, name))
     });
     let is_another = name != callee(forward) && !is_trained && !is_taken;
-    (is_another || named).then(|| why::other_model(call))
+    is_another.then(|| why::other_model(call))
 }
 
 /// A layer of the trained model, or a method of it that runs its layers, called outside the model: only the model as a

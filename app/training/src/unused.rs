@@ -1,6 +1,6 @@
 //! Functions and classes that nothing in a project uses: a program that starts in one of its files never reaches them.
 
-use crate::loading::{imported_words, leading_to_training, module_name};
+use crate::loading::{imported_words, leading_to, leading_to_training, module_name};
 use crate::program_start::main_block;
 use crate::view::FileView;
 use crate::words::LOOKUPS_BY_NAME;
@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Unused {
     definitions: BTreeMap<String, BTreeSet<String>>,
     files: BTreeSet<String>,
+    shown: BTreeSet<String>,
 }
 
 impl Unused {
@@ -29,6 +30,12 @@ impl Unused {
     pub fn in_other_program<'v>(&self, view: &FileView<'v>, id: Id) -> Option<(Id, &'v str)> {
         let statement = statement_around(view, id).filter(|_| self.files.contains(view.path))?;
         Some((statement, view.path.rsplit('/').next().unwrap_or(view.path)))
+    }
+
+    /// The main block around a node of a file that trains nothing and that programs load that train: they do not run it.
+    pub fn in_main_block(&self, view: &FileView<'_>, id: Id) -> Option<(Id, &'static str)> {
+        let statement = statement_around(view, id).filter(|_| self.shown.contains(view.path))?;
+        (main_block(view) == Some(statement)).then_some((statement, "__main__"))
     }
 
     /// Reads all files. Nothing is unused if no program starts, since users of a library may use all of it, or if names
@@ -105,6 +112,14 @@ impl Unused {
             };
             out.files = views.iter().filter(is_other).map(|view| view.path.to_owned()).collect();
         }
+        let trains = |view: &FileView<'_>| !view.steps.training.is_empty() || !view.calls("fit").is_empty();
+        let leading = leading_to(views, trains);
+        let roots = views.iter().copied().filter(|view| leading.contains(view.path)).collect();
+        let loaded = loaded_by(views, roots);
+        let only_shows = |view: &&&FileView<'_>| {
+            main_block(view).is_some() && loaded.contains(view.path) && !leading.contains(view.path)
+        };
+        out.shown = views.iter().filter(only_shows).map(|view| view.path.to_owned()).collect();
         out
     }
 }
@@ -114,12 +129,16 @@ fn statement_around(view: &FileView<'_>, id: Id) -> Option<Id> {
     std::iter::once(id).chain(view.index.ancestors(id)).find(|a| view.index.parent(*a) == Some(ROOT))
 }
 
-/// The files that programs load that train, by the names of the modules that they import.
+/// The files that programs load that train.
 fn loaded_in_training<'v>(views: &[&'v FileView<'_>]) -> BTreeSet<&'v str> {
     let leading = leading_to_training(views, &[]);
     let trains = |view: &FileView<'_>| !view.calls("fit").is_empty() || (starts(view) && leading.contains(view.path));
+    loaded_by(views, views.iter().copied().filter(|view| trains(view)).collect())
+}
+
+/// Files and all that they load, by the names of the modules that they import.
+fn loaded_by<'v, 't>(views: &[&'v FileView<'t>], mut new: Vec<&'v FileView<'t>>) -> BTreeSet<&'v str> {
     let mut loaded: BTreeSet<&str> = BTreeSet::new();
-    let mut new: Vec<&FileView<'_>> = views.iter().copied().filter(|view| trains(view)).collect();
     while !new.is_empty() {
         loaded.extend(new.iter().map(|view| view.path));
         let words: BTreeSet<&str> = new.into_iter().flat_map(imported_words).collect();

@@ -3,6 +3,7 @@
 use super::Situation;
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
+use training::program_start::main_block;
 
 /// The guides' list of torch and modules that always load it.
 pub(crate) const BUILT_ON_TORCH: &str = "modules_built_on_torch";
@@ -32,7 +33,8 @@ fn loaded_heads<'t>(view: &FileView<'t>, id: Id) -> Option<Vec<&'t str>> {
     if is_import(view, id) {
         return Some(imported_heads(view, id));
     }
-    if index.kind(id) != k.try_statement && index.kind(id) != k.if_statement {
+    // The main block runs after the definitions of the file, and contains what uses them.
+    if index.kind(id) != k.try_statement && index.kind(id) != k.if_statement || main_block(view) == Some(id) {
         return None;
     }
     let imports = index.of_kind_in(k.import_statement, id).iter().chain(index.of_kind_in(k.import_from_statement, id));

@@ -1,8 +1,9 @@
-//! The device of a tensor that a call creates: that of another tensor, `torch.eye(3).to(x.device)`.
+//! The device and the type of a tensor that a call creates: those of another tensor, `torch.eye(3).to(x)`.
 
 use python::names::called_name;
 use python::tree::{Id, kinds};
 use training::FileView;
+use training::words::{SETTINGS_NAMES, TYPE_CONVERSIONS};
 
 /// Whether the result of a call is created on another tensor's device, or moved there: directly, by its name, or where
 /// the function that returns it is called.
@@ -11,6 +12,30 @@ pub(super) fn goes_to_a_tensor(view: &FileView<'_>, call: Id) -> bool {
         Some(device) => is_of_tensor(view, device, 3),
         None => sends(view, call) || is_sent(view, call, 2),
     }
+}
+
+/// Whether a call that creates a tensor says its type, or a method called on the result does: `torch.eye(3).type_as(x)`.
+pub(super) fn gets_type(view: &FileView<'_>, call: Id) -> bool {
+    let index = &view.index;
+    let converts = |around: Id| match called_name(index, around) {
+        Some("to") => {
+            let is_device = |to: Id| {
+                let text = index.text_of(to);
+                text.ends_with("device") || index.kind(to) == kinds().string
+            };
+            index.arguments(around).keyword("dtype").is_some()
+                || index.arguments(around).positional().any(|to| !is_device(to))
+        }
+        name => name.is_some_and(|name| TYPE_CONVERSIONS.contains(&name)),
+    };
+    let mut whole = call;
+    while let Some(around) = index.ancestors(whole).nth(1).filter(|a| index.receiver(*a) == Some(whole)) {
+        if converts(around) {
+            return true;
+        }
+        whole = around;
+    }
+    index.arguments(call).keyword("dtype").is_some()
 }
 
 fn is_sent(view: &FileView<'_>, call: Id, steps: u8) -> bool {
@@ -71,6 +96,7 @@ fn is_of_tensor(view: &FileView<'_>, id: Id, steps: u8) -> bool {
         return [k.call, k.subscript].contains(&index.kind(id)) && !named;
     }
     let Some(owner) = text.strip_suffix(".device") else { return false };
-    let settings = ["args", "cfg", "conf", "config", "hparams", "opt", "options", "params"];
-    owner != "self" && !owner.rsplit('.').next().is_some_and(|last| settings.contains(&last))
+    // A dictionary of tensors is called `params`, too, but has no device.
+    let is_settings = |last: &str| SETTINGS_NAMES.contains(&last) || last == "params";
+    owner != "self" && !owner.rsplit('.').next().is_some_and(is_settings)
 }

@@ -8,6 +8,7 @@ use super::moved_slice::is_moved_slice;
 use super::surroundings::given_by_place;
 use crate::step_parts::{self, Part};
 use python::names::{called_name, dotted};
+use python::newer::{self, Syntax};
 use python::tree::{Id, kinds};
 use training::FileInProject;
 use training::keras::is_model;
@@ -39,6 +40,13 @@ pub(crate) enum Type {
     Mask,
     Element,
     MovedSlice,
+    /// The first place that needs one of these names, for each of them.
+    FirstUse(Vec<String>),
+    /// The first place with each of these parts of the syntax.
+    FirstSyntax(Vec<Syntax>),
+    /// The first annotation, or the first type outside annotations, that Python evaluates and that has one of these forms.
+    FirstAnnotation(Vec<String>),
+    FirstEvaluated(Vec<String>),
     Float64,
     TrueForTraining,
     /// A part of a training step, for a rule that refers to its parts.
@@ -103,6 +111,14 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
         Type::Number => index.of_kind(k.integer).iter().chain(index.of_kind(k.float)).copied().collect(),
         Type::Uncut => uncut(s.view, &s.project.keras),
         Type::Mask | Type::Element => indices(s.view).filter(|id| is_of_type(s, *id, kind)).collect(),
+        Type::FirstUse(names) => {
+            // A file of the project may have the name of a module.
+            let foreign = names.iter().filter(|name| !s.project.places.contains(name.as_str()));
+            foreign.filter_map(|name| newer::first_use(s.view, name)).collect()
+        }
+        Type::FirstSyntax(parts) => parts.iter().filter_map(|part| part.first(s.view)).collect(),
+        Type::FirstAnnotation(forms) => newer::first_annotation(s.view, forms).into_iter().collect(),
+        Type::FirstEvaluated(forms) => newer::first_type(s.view, forms).into_iter().collect(),
         Type::ModelBeginning => s.project.keras.beginnings(s.view),
         Type::FirstKeras => s.project.keras.work(s.view).map(|w| w.first).into_iter().collect(),
         Type::Name
@@ -145,6 +161,9 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::Mask => is_mask(FileInProject { view: s.view, project: s.project }, id),
         Type::Element => is_element(FileInProject { view: s.view, project: s.project }, id),
         Type::MovedSlice => is_moved_slice(s.view, id),
+        Type::FirstUse(_) | Type::FirstSyntax(_) | Type::FirstAnnotation(_) | Type::FirstEvaluated(_) => {
+            nodes_of_type(s, kind).contains(&id)
+        }
         Type::Float64 => training::is_float64(s.view, id),
         Type::TrueForTraining => s.project.shared_loaders.is_true_for_training(s.view, id),
         Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),

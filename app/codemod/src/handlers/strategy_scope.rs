@@ -25,7 +25,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
 }
 
 /// The name to which a strategy of the target is assigned, if it can be read at a statement.
-fn strategy<'t>(input: &Input<'_, '_>, view: &FileView<'t>, at: Id) -> Option<&'t str> {
+pub(super) fn strategy<'t>(input: &Input<'_, '_>, view: &FileView<'t>, at: Id) -> Option<&'t str> {
     let index = &view.index;
     let strategies = input.settings.definitions.names(STRATEGIES);
     let readable = |a: Id| view.function_of(a).is_none() || view.function_of(a) == view.function_of(at);

@@ -4,6 +4,7 @@ use super::MOST_ROUNDS;
 use super::matched::matched;
 use super::orphaned;
 use super::plan::{Notes, Plan};
+use super::same_with::once_per_with;
 use super::set_aside::set_aside;
 use super::state::State;
 use crate::condition::{Condition, Situation};
@@ -88,6 +89,7 @@ pub(super) fn finish(
                 remarks.extend((!told).then_some(remark));
             }
             remarks.extend(manual);
+            once_per_with(&mut remarks, view);
             let prints = view.index.of_kind(kinds().print_statement).iter();
             let said =
                 |id: &Id| Remark::of_engine(view.index.range(*id), Severity::Warning, messages::prints_into_a_stream());
@@ -307,6 +309,7 @@ fn reports<'p>(
                     let said = said.unwrap_or_else(|| format!("{}. {}", recipe.title, recipe.reason));
                     (Severity::Warning, Sentence::Text(said))
                 };
+                let of_unused_too = rule.conditions.iter().any(Condition::is_of_unused_too);
                 let stops_step = rule.stops_step && view.steps.in_training(view, found.node);
                 let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
                 let range = range.start..line.max(range.start + 1).min(range.end);
@@ -314,7 +317,7 @@ fn reports<'p>(
                 if is_first {
                     once.insert(key);
                 }
-                out.push(Remark { severity, stops_step, ..Remark::warning(range, &recipe.id, message) });
+                out.push(Remark { severity, stops_step, of_unused_too, ..Remark::warning(range, &recipe.id, message) });
             }
         }
     }

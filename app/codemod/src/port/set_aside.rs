@@ -20,7 +20,9 @@ pub(super) fn set_aside(
     let mut first = None;
     remarks.retain(|remark| {
         let at = remark.range.start;
-        let of = |id| unused.around(view, id).or_else(|| unused.in_other_program(view, id));
+        let definition = |id| unused.around(view, id).filter(|_| !remark.of_unused_too);
+        let in_main = |id| unused.in_main_block(view, id);
+        let of = |id| definition(id).or_else(|| unused.in_other_program(view, id)).or_else(|| in_main(id));
         let around = index.innermost(&(at..at)).and_then(of);
         let Some((definition, name)) = around.filter(|_| remark.severity == Severity::Warning) else { return true };
         let said = places.diagnostic(remark.clone());

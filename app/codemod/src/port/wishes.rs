@@ -181,7 +181,7 @@ impl File<'_> {
                 continue;
             }
             match rewrite(&context, patch, &found) {
-                Ok((changes, mut imports)) if !changes.is_empty() => {
+                Ok((changes, mut imports)) if !changes.is_empty() || patch.only_imports() => {
                     imports.retain(|line| !is_bound(view, facts, found.node, line));
                     let expression = matches!(found.met, Met::Expression);
                     let owned = if expression { own(view, found.node) } else { item.start..item.start };

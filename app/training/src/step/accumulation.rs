@@ -1,7 +1,9 @@
 //! Gradients that are accumulated over several batches by hand.
 
-use super::calls::{arguments, loop_around};
+use super::bindings::bindings;
+use super::calls::{arguments, is_parameter, loop_around};
 use super::count::{Known, number};
+use super::dataflow::reads;
 use super::end_of_imports;
 use super::micro_batches::{Cut, cut, micro_batches, turns};
 use super::obstacle::{self as why, Found};
@@ -11,6 +13,7 @@ use crate::roles::Role;
 use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
+use std::collections::BTreeSet;
 
 /// How several batches become one step.
 #[derive(Clone)]
@@ -40,6 +43,19 @@ pub struct Accumulation {
     pub value: String,
     /// The place from which on that can be written.
     pub known: Known,
+    /// A loader of another file, whose batches are joined here.
+    pub joined: Option<JoinedLoader>,
+}
+
+/// A loader that another file creates.
+#[derive(Clone)]
+pub struct JoinedLoader {
+    /// Its name in the step.
+    pub name: String,
+    /// The statement before or after which it has that name and the number of batches is known.
+    pub at: Id,
+    /// Whether it is after that statement.
+    pub after: bool,
 }
 
 /// How a step accumulates, if it does.
@@ -69,7 +85,8 @@ pub(crate) fn read(
                 let (value, known) = known(file, step, &count, number)?;
                 let part = cut.micro_batch(&file, &value)?;
                 let by = Counter::Parts(cut, part);
-                return Ok(Some(Accumulation { by, tests: Vec::new(), named: None, count, value, known }));
+                let (tests, named, joined) = (Vec::new(), None, None);
+                return Ok(Some(Accumulation { by, tests, named, count, value, known, joined }));
             }
             let turns = turns(file, inner, counted)?;
             let (value, known) = known(file, step, index.text_of(turns), turns)?;
@@ -81,6 +98,7 @@ pub(crate) fn read(
                 count,
                 value,
                 known,
+                joined: None,
             }));
         }
         let Some((by, test, counted)) = counter(&file, step, call) else { continue };
@@ -89,7 +107,15 @@ pub(crate) fn read(
         if counted.count.is_empty() || counted.and_more || otherwise || branch && by_name {
             return Err(why::accumulation_unclear(test));
         }
-        let (value, known) = known(file, step, counted.count, test)?;
+        let joined = joined_loader(file, step, counted.count, test).filter(|_| !branch);
+        let (value, known) = match &joined {
+            Some(_) if counted.count.chars().all(|c| c.is_ascii_digit()) => {
+                (counted.count.to_owned(), Known::FromStart)
+            }
+            Some(joined) if joined.after => (counted.count.to_owned(), Known::After(joined.at)),
+            Some(joined) => (counted.count.to_owned(), Known::Before(joined.at)),
+            None => known(file, step, counted.count, test)?,
+        };
         // The name is true at an update if the test for the update requires it.
         let named = counted.named.map(|(assignment, denied)| (assignment, denied == matches!(by, Counter::Skip(_))));
         let mut tests = vec![test];
@@ -97,7 +123,8 @@ pub(crate) fn read(
             tests.clear();
         }
         tests.extend(same_tests(file, test, &counted, named.map(|(_, holds)| holds)));
-        return Ok(Some(Accumulation { by, tests, named, count: counted.count.to_owned(), value, known }));
+        let count = counted.count.to_owned();
+        return Ok(Some(Accumulation { by, tests, named, count, value, known, joined }));
     }
     Ok(None)
 }
@@ -108,6 +135,50 @@ fn known(file: FileInProject<'_, '_>, step: Id, count: &str, at: Id) -> Found<(S
         return Err(why::loader_elsewhere(at));
     }
     number(&file, step, count, end_of_imports(file, step)).map_or_else(|| Err(why::count_unknown(at)), Ok)
+}
+
+/// The loader of the loop around a counting test, if the file creates none: a parameter of the step's function, or assigned
+/// in it, where the number of batches is also known.
+fn joined_loader(file: FileInProject<'_, '_>, step: Id, count: &str, test: Id) -> Option<JoinedLoader> {
+    let k = kinds();
+    let index = &file.view.index;
+    let around = index.ancestors(test).find(|a| index.kind(*a) == k.for_statement)?;
+    if !file.calls("DataLoader").is_empty() {
+        return None;
+    }
+    let source = index.source(around)?;
+    let read: BTreeSet<&str> = reads(&file, source).into_iter().map(|id| index.text_of(id)).collect();
+    let is_loader = |name: &&str| {
+        let mut ids = file.identifiers(name).iter().copied().filter(|id| index.is_within(*id, source));
+        ids.next().is_some_and(|id| file.role(id) == Some(Role::Loader))
+    };
+    let mut loaders = read.into_iter().filter(is_loader);
+    let name = loaders.next().filter(|_| loaders.next().is_none())?;
+    let bound: Vec<Id> =
+        bindings(&file, name).into_iter().filter(|b| file.function_of(*b) == file.function_of(around)).collect();
+    let is_function = index.kind(step) == k.function_definition;
+    let (at, after) = match bound.as_slice() {
+        [] if is_function && is_parameter(&file, step, name) => {
+            let is_text =
+                |s: &Id| index.kind(*s) == k.expression_statement && index.parts(*s).all(|p| index.kind(p) == k.string);
+            (index.parts(index.body(step)?).find(|s| !is_text(s))?, false)
+        }
+        // Once for all epochs.
+        [made] if !index.is_loop(*made) && !index.ancestors(*made).any(|a| index.is_loop(a)) => {
+            (file.statement_of(*made)?, true)
+        }
+        _ => return None,
+    };
+    let head = count.split(['.', '[']).next().unwrap_or(count);
+    let is_early = |b: Id| if after { b <= at || index.is_within(b, at) } else { b < at };
+    let made: Vec<Id> =
+        bindings(&file, head).into_iter().filter(|b| file.function_of(*b) == file.function_of(at)).collect();
+    let is_known = head.chars().all(|c| c.is_ascii_digit())
+        || file.binds_at_top(head, 0, true) && made.is_empty()
+        || is_function && is_parameter(&file, step, head) && made.is_empty()
+        || !made.is_empty() && made.into_iter().all(is_early);
+    let is_set = index.assignments().any(|a| a.assigns(count)) && head != count;
+    (is_known && !is_set).then(|| JoinedLoader { name: name.to_owned(), at, after })
 }
 
 /// The test that decides at which batches a call is made: around it, or before it with a `continue`.
@@ -241,7 +312,12 @@ impl Accumulation {
                     multiplies && sides.iter().any(|s| is_length(*s))
                 };
             let divides = ["//", "/"].contains(&index.between(left, right));
-            (divides && of_length && same(right) && file.is_reached(quotient)).then_some((quotient, left))
+            // Only where the loader's batches are joined by then.
+            let is_joined = self
+                .joined
+                .as_ref()
+                .is_none_or(|joined| quotient > joined.at && file.function_of(quotient) == file.function_of(joined.at));
+            (divides && of_length && is_joined && same(right) && file.is_reached(quotient)).then_some((quotient, left))
         };
         index.of_kind(k.binary_operator).iter().copied().filter_map(counts).collect()
     }

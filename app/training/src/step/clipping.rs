@@ -1,10 +1,7 @@
 //! Gradients that are clipped to a limit.
 
-use super::bindings::bindings;
-use super::callers::given;
-use super::calls::is_parameter;
-use super::dataflow::reads;
 use super::fixed::is_constant;
+use super::known_at::{is_known_at, text_at};
 use super::logged_norm::logged_norm;
 use super::{TrainingStep, is_statement};
 use crate::project::FileInProject;
@@ -103,49 +100,14 @@ impl Clipping {
 
     /// Whether the limit, and the condition of its test, can be read where an optimizer is created.
     pub fn is_known_at(&self, file: FileInProject<'_, '_>, whole: Id, at: Id) -> bool {
-        let index = &file.index;
-        let in_function = |id: Id| file.function_of(id).is_some() && file.function_of(id) == file.function_of(whole);
-        // `train(model, optimizer, args)` is called where the optimizer is created.
-        let is_passed = |head: &str| {
-            let (values, owner) = (given(&file, whole, head), file.function_of(at));
-            let is_made = |b: &Id| *b < at && file.function_of(*b) == owner;
-            let is_same = |value: &Id| index.is_text(*value, head) && file.function_of(*value) == owner;
-            !values.is_empty() && values.iter().all(is_same) && bindings(&file, head).iter().any(is_made)
-        };
-        let is_known = |head: &str| {
-            head.starts_with(|c: char| c.is_ascii_digit())
-                || head == "self" && file.class_of(at) == file.class_of(self.call)
-                || file.binds_at_top(head, index.item(at).start, file.function_of(at).is_some())
-                || in_function(at)
-                || is_passed(head)
-                || index.kind(whole) == kinds().function_definition && file.function_of(at) == Some(whole)
-        };
-        let head = |e: Id| {
-            let words = index.text_of(e).split(|c: char| !(c.is_alphanumeric() || c == '_'));
-            words.into_iter().find(|w| !w.is_empty()).unwrap_or("")
-        };
-        self.limit.into_iter().chain(self.condition(&file)).all(|e| is_known(head(e)))
+        self.limit.into_iter().chain(self.condition(&file)).all(|value| is_known_at(file, whole, at, value))
     }
 
-    /// The limit as an expression for the place where an optimizer is created: its own, or the one that every caller of
-    /// the step passes for it.
+    /// The limit as an expression for the place where an optimizer is created.
     pub fn limit_at<'t>(&self, file: FileInProject<'_, 't>, whole: Id, at: Id) -> Option<&'t str> {
-        let index = &file.view.index;
-        let name = index.text_of(self.limit?);
         if self.is_known_at(file, whole, at) {
-            return Some(name);
+            return self.limit.map(|limit| file.view.index.text_of(limit));
         }
-        let (passed, owner) = (given(&file, whole, name), file.function_of(at));
-        let text = index.text_of(*passed.first()?);
-        let is_bound = |word: Id| {
-            let word = index.text_of(word);
-            file.binds_at_top(word, index.item(at).start, owner.is_some())
-                || owner.is_some_and(|owner| is_parameter(&file, owner, word))
-                || bindings(&file, word).iter().any(|b| *b < at && file.function_of(*b) == owner)
-        };
-        let is_same = |value: &Id| index.is_text(*value, text) && file.function_of(*value) == owner;
-        let is_rebound = bindings(&file, name).iter().any(|b| index.is_within(*b, whole));
-        let is_passed = file.callers(whole).count() == passed.len() && passed.iter().all(is_same);
-        (is_passed && !is_rebound && reads(&file, passed[0]).into_iter().all(is_bound)).then_some(text)
+        text_at(file, whole, at, self.limit?)
     }
 }

@@ -213,7 +213,8 @@ impl Frame<'_, '_> {
                 |g: Id| index.of_kind_in(k.function_definition, g).iter().any(|d| *d != g && file.name_of(*d) == name);
             around.into_iter().any(defined)
         };
-        let at_top = || file.binds_at_top(name, 0, true) && !file.names.by_import(name) && !file.defines(name);
+        let is_import = || file.names.by_import(name) && !file.names.is_rebound(name);
+        let at_top = || file.binds_at_top(name, 0, true) && !is_import() && !file.defines(name);
         let is_method = is_self && is_called(whole) && !methods_named(file, index.text_of(whole)).is_empty();
         if let Some(part) =
             part.filter(|_| !is_method).filter(|_| is_self || taken_by_function || enclosing || at_top())

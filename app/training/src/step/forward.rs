@@ -30,6 +30,20 @@ pub(crate) fn method_call<'t>(file: FileInProject<'_, 't>, within: Id) -> Option
     })
 }
 
+/// The models that a call passes to a function of another file, if that function only computes: `render(model, rays)`.
+pub(crate) fn models_handed(file: FileInProject<'_, '_>, call: Id) -> Vec<Id> {
+    let index = &file.view.index;
+    let callee = index.callee(call);
+    let name =
+        callee.filter(|callee| file.names.qualify(index, *callee).is_some()).and_then(|_| called_name(index, call));
+    let computes = name.is_some_and(|name| file.project.computing.contains(name) && !file.defines(name));
+    if !computes || of_package(file, call) {
+        return Vec::new();
+    }
+    let values = index.arguments(call).ids().map(|a| index.keyword_name(a).and_then(|_| index.value(a)).unwrap_or(a));
+    values.filter(|id| dotted(index, *id).is_some() && file.role(*id) == Some(Role::Model)).collect()
+}
+
 /// Whether a call is `module.function()`, with an imported module that is not a file of the project; `from . import`
 /// imports such files.
 pub(crate) fn of_package(file: FileInProject<'_, '_>, call: Id) -> bool {

@@ -79,7 +79,7 @@ obstacles! {
     several_backward();
     several_optimizers();
     several_steps();
-    several_updates();
+    several_updates(optimizers);
 }
 
 obstacles! {

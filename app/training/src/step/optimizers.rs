@@ -50,7 +50,23 @@ pub fn optimizers_of<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<Optimize
     if made.is_empty() { unused.into_iter().filter(|made| file.is_reached(made.call)).collect() } else { made }
 }
 
-/// The call `model.parameters()` that an optimizer receives, alone or as its only parameter group.
+/// The only call in a file that creates an optimizer whose class is looked up by its name: `getattr(torch.optim, name)(…)`.
+pub fn chosen_by_name<'t>(file: FileInProject<'_, 't>, whole: Id) -> Option<OptimizerMade<'t>> {
+    let index = &file.view.index;
+    let looks_up = |call: Id| {
+        let getter = index.callee(call).filter(|getter| called_name(index, *getter) == Some("getattr"))?;
+        let module = index.arguments(getter).ids().next()?;
+        file.names.qualify(index, module).filter(|name| name == "torch.optim")
+    };
+    let mut made = index.of_kind(kinds().call).iter().copied().filter(|call| looks_up(*call).is_some());
+    let call = made.next().filter(|call| made.next().is_none() && file.is_reached_with(whole, *call))?;
+    let target = index.parent(call).and_then(|parent| index.assignment(parent))?.target()?;
+    let name = dotted(index, target).map(|_| index.text_of(target));
+    (!is_repeated(&file, call, 3)).then(|| OptimizerMade { call, name, qualified: String::new() })
+}
+
+/// The call `model.parameters()` that an optimizer receives, alone or as its only parameter group; also as a list, or
+/// restricted to the weights that need a gradient.
 pub fn all_weights(file: &PythonFile<'_>, given: Id) -> Option<Id> {
     let (k, index) = (kinds(), &file.index);
     let only = |id: Id, kind| {
@@ -64,9 +80,44 @@ pub fn all_weights(file: &PythonFile<'_>, given: Id) -> Option<Id> {
         parts.next().filter(|key| index.text_of(*key).trim_matches(['"', '\'']) == "params")?;
         parts.next()
     });
-    let all = weights.map_or(given, |weights| value_once(file, weights));
+    let all = weights.map_or_else(|| source_of_weights(file, given), |weights| value_once(file, weights));
     let call = index.call(all).filter(|c| c.name() == Some("parameters") && c.arguments().is_empty())?;
     call.receiver().filter(|model| dotted(index, *model).is_some()).map(|_| all)
+}
+
+/// What weights come from that are put into a list, or are those that need a gradient: `net.parameters()` of
+/// `[w for w in net.parameters() if w.requires_grad]`.
+fn source_of_weights(file: &PythonFile<'_>, given: Id) -> Id {
+    let (k, index) = (kinds(), &file.index);
+    let arguments: Vec<Id> = index.arguments(given).ids().collect();
+    let parts: Vec<Id> = index.parts(given).collect();
+    let is_own = index.callee(given).is_some_and(|callee| index.kind(callee) == k.identifier);
+    let inner = match (called_name(index, given).filter(|_| is_own), arguments.as_slice()) {
+        (Some("list" | "tuple"), [all]) => Some(*all),
+        (Some("filter"), [test, all]) if needs_gradient(index.text_of(*test)) => Some(*all),
+        _ => None,
+    };
+    let of_comprehension = || {
+        let [each, source, tests @ ..] = parts.as_slice() else { return None };
+        let name = index.text_of(*each);
+        let is_each = index.target(*source).is_some_and(|target| index.is_text(target, name));
+        let keeps = |test: &Id| {
+            index.text_of(*test).strip_prefix("if").map(str::trim) == Some(&format!("{name}.requires_grad"))
+        };
+        let is_list = [k.list_comprehension, k.generator_expression].contains(&index.kind(given));
+        (is_list && index.kind(*source) == k.for_in_clause && is_each && tests.iter().all(keeps))
+            .then(|| index.source(*source))?
+    };
+    match inner.or_else(of_comprehension) {
+        Some(inner) => source_of_weights(file, value_once(file, inner)),
+        None => given,
+    }
+}
+
+/// `lambda w: w.requires_grad`
+fn needs_gradient(test: &str) -> bool {
+    let function = test.strip_prefix("lambda").and_then(|rest| rest.split_once(':'));
+    function.is_some_and(|(name, result)| result.trim() == format!("{}.requires_grad", name.trim()))
 }
 
 /// Whether an optimizer receives all weights of more than one model, joined in one list.

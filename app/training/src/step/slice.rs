@@ -6,7 +6,7 @@ use super::callee::{LossFunction, loss_function};
 use super::calls::loop_around;
 use super::clipping::fixed_test;
 use super::dataflow::{assigned, backward_slice, reads, reads_name};
-use super::forward::{is_model_call, method_call};
+use super::forward::{is_model_call, method_call, models_handed};
 use super::forward_function::{ForwardFunction, forward_function};
 use super::obstacle::{self as why, Found, Obstacle};
 use super::phase::phase_test;
@@ -48,9 +48,14 @@ impl<'t> Slice<'t> {
             (forward.is_some() || loss.is_some()).then_some((*s, forward, loss))
         };
         let direct = slice.iter().copied().find(|s| calls_model(*s)).map(|s| (s, None, None));
+        let by_helper = || {
+            let hands_model =
+                |s: &Id| index.of_kind_in(kinds().call, *s).iter().any(|c| !models_handed(file, *c).is_empty());
+            slice.iter().copied().find(hands_model).map(|s| (s, None, None))
+        };
         let by_method = || slice.iter().copied().find(|s| method_call(file, *s).is_some()).map(|s| (s, None, None));
         let Some((from, forward_function, loss_function)) =
-            direct.or_else(|| slice.iter().find_map(by_function)).or_else(by_method)
+            direct.or_else(|| slice.iter().find_map(by_function)).or_else(by_helper).or_else(by_method)
         else {
             let is_call = index.kind(step.loss) == kinds().call;
             let why = if is_call { why::loss_without_name } else { why::model_call_elsewhere };

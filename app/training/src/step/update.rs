@@ -39,6 +39,18 @@ pub fn updates<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<Update<'t>> {
     file.calls("step").iter().copied().filter(|c| index.is_within(*c, whole)).filter_map(read).collect()
 }
 
+/// The optimizers of updates as a list in a sentence: `a`, `b` and `c`.
+pub(crate) fn optimizers_of_updates(updates: &[Update<'_>]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for name in updates.iter().map(|update| format!("`{}`", update.optimizer)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let last = names.pop().unwrap_or_default();
+    if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) }
+}
+
 /// Whether a statement is an update, clears gradients, clips them or belongs to a scaler's bookkeeping.
 pub fn ends_step(file: FileInProject<'_, '_>, statement: Id) -> bool {
     ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_", "clip_grad_norm"].iter().any(|name| {

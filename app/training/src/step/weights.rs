@@ -2,7 +2,7 @@
 
 use super::TrainingStep;
 use super::bindings::value_once;
-use super::forward::is_model_call;
+use super::forward::{is_model_call, models_handed};
 use super::host::outermost_without;
 use super::optimizers::optimizers_made;
 use super::slice::Slice;
@@ -96,7 +96,8 @@ impl TrainingStep<'_, '_> {
     pub fn trains_a_part(&self, slice: &Slice<'_>) -> bool {
         let (file, index) = (self.file, &self.file.view.index);
         let calls = slice.statements.iter().flat_map(|s| index.of_kind_in(kinds().call, *s)).copied();
-        let models = calls.filter(|call| is_model_call(file, *call)).filter_map(|call| index.callee(call));
+        let own = |call: Id| index.callee(call).filter(|_| is_model_call(file, call));
+        let models = calls.flat_map(|call| own(call).into_iter().chain(models_handed(file, call)));
         let models: BTreeSet<&str> = models.map(|model| index.text_of(model)).collect();
         let of_all = |call: Id, model: &str| {
             let given = index.arguments(call).ids().next().map_or("", |given| index.text_of(value_once(&file, given)));

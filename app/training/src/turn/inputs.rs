@@ -1,9 +1,13 @@
 //! A model's inputs and outputs.
 
+use crate::FileInProject;
 use crate::model_inputs::InputUse;
+use crate::roles::Role;
+use crate::settings::is_settings;
 use crate::step::{Obstacle, TrainingStep, bindings, field_of_object, qualified, reads_name, why};
 use python::PythonFile;
 use python::names::called_name;
+use python::strings::plain_string;
 use python::tree::{Id, Index, kinds};
 
 /// A tensor that is an input of the model.
@@ -21,8 +25,8 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
     let index = &file.view.index;
     let uses = uses(step, forward);
     let (mut inputs, mut unfit): (Vec<ModelInput>, Vec<Obstacle>) = (Vec::new(), Vec::new());
-    let given: Vec<Id> = index.arguments(forward).ids().collect();
-    let given: Vec<Id> = if in_order(step, forward, forward) { values(index, forward) } else { given };
+    let given = split(step, forward, forward).tensors;
+    let given = if in_order(step, &given, forward) { unnamed(index, &given) } else { given };
     for (place, argument) in given.iter().map(|a| unmoved(&file, *a)).enumerate() {
         if ![k.identifier, k.attribute, k.subscript, k.call].contains(&index.kind(argument)) {
             unfit.push(why::input_no_tensor(argument));
@@ -81,16 +85,76 @@ fn unmoved(file: &PythonFile<'_>, id: Id) -> Id {
 
 /// The arguments of a call, without their names.
 pub fn values(index: &Index<'_>, call: Id) -> Vec<Id> {
-    index.arguments(call).ids().map(|a| index.keyword_name(a).and_then(|_| index.value(a)).unwrap_or(a)).collect()
+    unnamed(index, &index.arguments(call).ids().collect::<Vec<Id>>())
 }
 
-/// Whether the named arguments of a call of the model come in the order of its parameters, so that their names can be left out.
-pub(super) fn in_order(step: &TrainingStep<'_, '_>, call: Id, forward: Id) -> bool {
+/// Arguments without their names.
+fn unnamed(index: &Index<'_>, arguments: &[Id]) -> Vec<Id> {
+    arguments.iter().map(|a| index.keyword_name(*a).and_then(|_| index.value(*a)).unwrap_or(*a)).collect()
+}
+
+/// Whether named arguments for the model come in the order of its parameters, so that their names can be left out.
+pub(super) fn in_order(step: &TrainingStep<'_, '_>, given: &[Id], forward: Id) -> bool {
     let index = &step.file.view.index;
     let uses = uses(step, forward);
     let known = |(place, name): (usize, &str)| uses.get(place).is_some_and(|(parameter, _)| parameter == name);
-    let mut given = index.arguments(call).ids().map(|a| index.keyword_name(a)).enumerate();
+    let mut given = given.iter().map(|a| index.keyword_name(*a)).enumerate();
     given.all(|(place, name)| name.is_none_or(|name| known((place, name))))
+}
+
+/// The arguments of a call of the model, by what they are.
+pub(super) struct Given {
+    /// Those that may be tensors.
+    pub(super) tensors: Vec<Id>,
+    /// Values that are the same in every call, with the names of their parameters.
+    pub(super) constants: Vec<(String, Id)>,
+}
+
+/// Splits the arguments of a call of the model. A constant without a name counts as one only behind all tensors, and if the
+/// model's class is known.
+pub(super) fn split(step: &TrainingStep<'_, '_>, call: Id, forward: Id) -> Given {
+    let (k, file) = (kinds(), step.file);
+    let index = &file.view.index;
+    let given: Vec<Id> = index.arguments(call).ids().collect();
+    let (mut tensors, mut constants) = (Vec::new(), Vec::new());
+    let uses = uses(step, forward);
+    let spreads = given.iter().any(|a| index.kind(*a) == k.list_splat);
+    let may_be_tensor = |a: &Id| index.keyword_name(*a).is_none() && !is_constant(file, *a);
+    let last = given.iter().rposition(may_be_tensor).filter(|_| !spreads);
+    for (place, &argument) in given.iter().enumerate() {
+        let (name, value) = match index.keyword_name(argument) {
+            Some(name) => (Some(name.to_owned()), index.value(argument)),
+            None => {
+                let parameter = uses.get(place).filter(|_| !spreads && last.is_some_and(|last| place > last));
+                (parameter.map(|(parameter, _)| parameter.clone()), Some(argument))
+            }
+        };
+        match name.zip(value).filter(|(_, value)| file.project.modes.is_none() && is_constant(file, *value)) {
+            Some(constant) => constants.push(constant),
+            None => tensors.push(argument),
+        }
+    }
+    Given { tensors, constants }
+}
+
+/// Whether an expression is a literal, or a setting of the command line that no file assigns.
+fn is_constant(file: FileInProject<'_, '_>, id: Id) -> bool {
+    let k = kinds();
+    let index = &file.view.index;
+    let kind = index.kind(id);
+    if kind == k.unary_operator {
+        return index.parts(id).all(|part| [k.integer, k.float].contains(&index.kind(part)));
+    }
+    if kind == k.string {
+        return plain_string(index, id).is_some();
+    }
+    if [k.integer, k.float, k.r#true, k.r#false, k.none].contains(&kind) {
+        return true;
+    }
+    let Some((owner, name)) = index.attribute(id).and_then(|a| Some((a.owner()?, a.name()?))) else { return false };
+    let is_settings = index.kind(owner) == k.identifier && is_settings(file.view, index.text_of(owner));
+    let is_optimizer = || file.role(owner) == Some(Role::Optimizer) && bindings(&file, index.text_of(owner)).is_empty();
+    is_settings && !is_optimizer() && !file.project.changed_settings.contains(name)
 }
 
 /// The parameters of the model's class and their use, if the file shows which class that is.

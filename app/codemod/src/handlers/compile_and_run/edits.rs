@@ -1,7 +1,7 @@
 //! The changes of a file, all or none.
 
 use super::super::Wish;
-use super::messages::{ADOPTS, CLIP, FETCHES, HYPERPARAMETERS, MISSING, RUNTIME, UNLESS_COMPILING};
+use super::messages::{ADOPTS, BIND, CLIP, FETCHES, HYPERPARAMETERS, MISSING, RUNTIME, UNLESS_COMPILING};
 use super::optimizer::Optimizer;
 use super::plan::{Plan, reads_here};
 use crate::definitions::Values;
@@ -27,28 +27,32 @@ pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
         return Ok(step.precision.tests.iter().filter_map(|test| plain_precision(plan, *test)).collect());
     }
     let mut changes = vec![runtime(plan)];
-    let made = plan.optimizers.iter();
+    let made = plan.optimizers.iter().filter(|o| !o.class.is_empty());
     changes.extend(made.map(|o| Change::Expression { node: o.call, range: index.range(o.call), text: o.text.clone() }));
     for (statement, class) in &plan.missing {
         let text = plan.block(MISSING, &Values::default().text("optimizer", class.as_str()));
         changes.push(Change::Replace { first: *statement, last: *statement, text });
     }
+    changes.extend(plan.bind());
     if let Some((at, around, limit)) = plan.handed_in {
-        let name = |list: &str| plan.input.settings.definitions.names(list).first().map_or("", |n| n.name.as_str());
-        let limit = limit.map(|limit| plan.block(CLIP, &Values::default().text("limit", limit)));
         let model = index.callee(plan.turn.forward).map_or("", |model| index.text_of(model));
-        let given = [Some(model.to_owned()), Some(step.optimizer.to_owned()), limit].into_iter().flatten();
-        let text = format!("{}({})", name(ADOPTS), given.collect::<Vec<_>>().join(", "));
-        changes.push(Change::Insert { at, after: false, text });
-        let fetch = |at: Id, after: bool| Change::Insert { at, after, text: format!("{}()", name(FETCHES)) };
+        changes.push(Change::Insert { at, after: false, text: plan.adopts(model, step.optimizer, limit) });
+        let fetch = |at: Id, after: bool| Change::Insert { at, after, text: format!("{}()", plan.name(FETCHES)) };
         changes.push(fetch(around, true));
         changes.extend(plan.turn.evaluated_within(around).into_iter().map(|at| fetch(at, false)));
+    }
+    for made in plan.optimizers.iter().filter(|o| o.class.is_empty()) {
+        let text = plan.adopts(made.model, made.name, plan.limit);
+        changes.push(Change::Insert { at: made.statement, after: true, text });
     }
     let patched = (plan.input.patched)(step.file.view, plan);
     changes.extend(patched.map_err(|node| vec![Obstacle::mode_unreadable(node)])?);
     let mut imports = vec!["import sys".to_owned()];
     if plan.torch().is_none() {
         imports.push("import torch".to_owned());
+    }
+    if !plan.constants.is_empty() {
+        imports.push("import functools".to_owned());
     }
     if !plan.other_modes() {
         let header = plan.block(UNLESS_COMPILING, &Values::default());
@@ -88,6 +92,7 @@ impl StepParts for Plan<'_, '_> {
             Part::Scaler if self.other_modes() => Vec::new(),
             Part::Scaler => turn.scaler_statements().into_iter().collect(),
             Part::Save => turn.weight_uses(self.optimizers.first().map(|o| o.call)).into_iter().collect(),
+            Part::Optimizer if self.is_looked_up() => Vec::new(),
             Part::Optimizer => self.optimizers.iter().map(|o| o.statement).collect(),
             Part::Start => {
                 let here = self.optimizers.first().filter(|o| reads_here(file, o.call));
@@ -106,6 +111,14 @@ impl StepParts for Plan<'_, '_> {
             ("step.model", Some(made)) => Some(made.model.to_owned()),
             ("step.loss", _) => Some(as_operand(&view.index, step.loss)),
             ("step.phase", _) => self.turn.phase.map(str::to_owned),
+            ("step.inputs", _) if node == self.turn.forward && !self.turn.constants.is_empty() => {
+                let tensors = self.turn.tensors();
+                Some(tensors.into_iter().map(|id| view.index.text_of(id)).collect::<Vec<_>>().join(", "))
+            }
+            ("step.inputs", _) if self.turn.others.contains(&node) && self.names_inputs(node) => {
+                let arguments = view.index.text_of(view.index.arguments(node).list()?);
+                Some(arguments.strip_prefix('(')?.strip_suffix(')')?.to_owned())
+            }
             _ => of_call(view, node, name),
         }
     }
@@ -159,6 +172,31 @@ impl Plan<'_, '_> {
         self.input.block(self.turn.step.file.view, name, values).unwrap_or_default()
     }
 
+    /// The only name in a list of the guides.
+    fn name(&self, list: &str) -> &str {
+        self.input.settings.definitions.names(list).first().map_or("", |n| n.name.as_str())
+    }
+
+    /// The call that takes over a model and an optimizer that PyTorch created.
+    fn adopts(&self, model: &str, optimizer: &str, limit: Option<&str>) -> String {
+        let limit = limit.map(|limit| self.block(CLIP, &Values::default().text("limit", limit)));
+        let given = [Some(model.to_owned()), Some(optimizer.to_owned()), limit].into_iter().flatten();
+        format!("{}({})", self.name(ADOPTS), given.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Arguments that every step passes alike, told to the program before it takes the model.
+    fn bind(&self) -> Option<Change> {
+        let at = self.handed_in.map(|(at, ..)| at).or_else(|| self.optimizers.first().map(|o| self.place_of(o)))?;
+        let given: Vec<String> = self.constants.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let text = self.block(BIND, &Values::default().text("arguments", given.join(", ")));
+        (!given.is_empty()).then_some(Change::Insert { at, after: false, text })
+    }
+
+    /// Whether another call of the model keeps the names of its arguments.
+    fn names_inputs(&self, call: Id) -> bool {
+        !self.other_modes() && self.turn.is_named(call)
+    }
+
     /// Statements that create loaders and data sets above the optimizer, in runs of first and last.
     fn data(&self) -> Vec<(Id, Id)> {
         self.optimizers.first().map_or_else(Vec::new, |o| data_above(self.turn.step.file, self.place_of(o)))
@@ -199,7 +237,7 @@ impl Plan<'_, '_> {
         });
         let q = file.view.layout.quote;
         let names: Vec<String> = self.turn.inputs.iter().map(|i| format!("{q}{}{q}", i.name)).collect();
-        let adopts = self.handed_in.is_some();
+        let adopts = self.handed_in.is_some() || self.is_looked_up();
         let directly = adopts || !self.other_modes() && host_uses(file, self.turn.step.whole).next().is_some();
         let values = Values::default()
             .flag("one_run", self.in_one_run())
@@ -208,6 +246,8 @@ impl Plan<'_, '_> {
             .flag("drops", self.input.project.drops)
             .flag("called_directly", directly)
             .flag("adopts", adopts)
+            .flag("binds", !self.constants.is_empty())
+            .flag("named", self.turn.others.iter().any(|call| self.names_inputs(*call)))
             .text("names", names.join(", "))
             .text("torch", self.torch().unwrap_or_else(|| "torch".to_owned()))
             .text("program", word_of_path(file.view.path).unwrap_or_else(|| "train".to_owned()))
@@ -226,7 +266,7 @@ impl Plan<'_, '_> {
             format!("({},)", names.collect::<Vec<_>>().join(", "))
         };
         let mut classes: Vec<&str> = self.optimizers.iter().map(|optimizer| optimizer.class.as_str()).collect();
-        if classes.is_empty() {
+        if classes.is_empty() || self.is_looked_up() {
             classes = listed.iter().filter_map(|n| n.name.split('.').next()).collect();
         }
         let mut tuples: Vec<String> = classes.into_iter().map(tuple).collect();

@@ -10,8 +10,8 @@ use training::FileView;
 use training::program_start::starts;
 use training::step::optimizers_made;
 
-/// Parses the command line in a program whose trainer has been ported: at the beginning of its main block, or above it, if that is unchanged for
-/// other modes.
+/// Parses the command line in a program whose trainer has been ported: before the program parses it, or above its main block, if that is
+/// unchanged for other modes.
 pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     let defined = input.settings.definitions.defined_by(RUNTIME);
     let class = format!("class {}:", defined.first()?);
@@ -29,7 +29,6 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
         starts.into_iter().find(|s| s.path == view.path && !by_itself)
     })?;
     let index = &view.index;
-    let main = start.main(view)?;
     let module = start.module.as_deref();
     let values = Values::default()
         .flag("other_modes", other_modes)
@@ -41,12 +40,12 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     }
     if !other_modes {
         // The block is written as in the main block.
-        let first = index.if_statement(main).and_then(|main| index.parts(main.body()?).next())?;
+        let first = start.before_parsing(view)?;
         let text = dedent(text.trim_start(), &view.layout.indent);
         let change = Change::Insert { at: first, after: false, text };
         return module.map(|_| Wish::new(view, first, vec![change]));
     }
-    let at = above_comments(index.text, index.item(main).start);
+    let at = above_comments(index.text, index.item(start.main(view)?).start);
     let text = format!("{text}\n\n").replace('\n', view.layout.newline);
     Some(Wish { at, changes: vec![Change::Raw { range: at..at, text }], imports: vec!["import sys".to_owned()] })
 }

@@ -13,12 +13,15 @@ pub(super) const ENTRY: &str = "read_command_line_first";
 pub(super) const UNLESS_COMPILING: &str = "unless_compiling";
 /// Clipping as an argument of the optimizer.
 pub(super) const CLIP: &str = "limit_argument";
+/// Tells the program the arguments that every step passes alike.
+pub(super) const BIND: &str = "bind_arguments";
 /// Replaces an optimizer that the target lacks.
 pub(super) const MISSING: &str = "missing_optimizer";
 
 messages! {
     clipping_missing(optimizer);
     compiling_opens_data();
+    constant_unknown(value);
     decay_differs();
     host_infers();
     lightning_step();
@@ -46,6 +49,8 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "drops",
             "called_directly",
             "adopts",
+            "binds",
+            "named",
             "names",
             "torch",
             "program",
@@ -61,6 +66,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     BlockShape::new(ENTRY, &["other_modes", "module", "imported"]),
     BlockShape::new(UNLESS_COMPILING, &[]),
     BlockShape::new(CLIP, &["limit"]),
+    BlockShape::new(BIND, &["arguments"]),
     BlockShape::new(MISSING, &["optimizer"]),
     SCALED_STEP,
     SCALED_UPDATE,
@@ -70,6 +76,8 @@ pub(super) const BLOCKS: &[BlockShape] = &[
 pub(super) const OPTIMIZERS: &str = "optimizers";
 /// `SGD.lr`: their positional arguments, in order, and then the named ones; a comment marks one that the target lacks.
 pub(super) const ARGUMENTS: &str = "optimizer_arguments";
+/// Arguments that only say how a GPU computes the update.
+pub(super) const HINTS: &str = "optimizer_hints";
 /// The values that are passed with every update.
 pub(super) const HYPERPARAMETERS: &str = "hyperparameters";
 /// The default weight decay of an optimizer.
@@ -95,6 +103,7 @@ pub(super) const PROCESSES: &str = "several_processes";
 pub(super) const NAMES: &[&str] = &[
     OPTIMIZERS,
     ARGUMENTS,
+    HINTS,
     HYPERPARAMETERS,
     DECAYS,
     DECAY_DIFFERS,

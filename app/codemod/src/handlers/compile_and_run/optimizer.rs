@@ -1,7 +1,9 @@
 //! The optimizer of a script: how it is created, and its counterpart on the target.
 
 use super::super::Input;
-use super::messages::{self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, OPTIMIZERS, RATE_REQUIRED};
+use super::messages::{
+    self as says, ARGUMENTS, CLIP, CLIPPING, DECAY_DIFFERS, DECAYS, HINTS, OPTIMIZERS, RATE_REQUIRED,
+};
 use crate::definitions::Values;
 use python::edit::{Splice, spliced};
 use python::syntax::Argument;
@@ -15,10 +17,27 @@ pub(super) struct Optimizer<'t> {
     pub(super) call: Id,
     pub(super) name: &'t str,
     pub(super) model: &'t str,
-    /// `SGD`.
+    /// `SGD`; empty if it is only known at run time.
     pub(super) class: String,
     /// The new call: with every argument named, without disabled ones, and with the weight decay written out.
     pub(super) text: String,
+}
+
+/// An optimizer whose class is looked up by its name: it stays as it is, and is taken over once it is created.
+pub(super) fn looked_up<'t>(
+    file: FileInProject<'_, 't>,
+    made: &OptimizerMade<'t>,
+) -> Result<Optimizer<'t>, Vec<Obstacle>> {
+    let index = &file.view.index;
+    let weights = index.arguments(made.call).get(0, "params");
+    let model = weights.and_then(|weights| all_weights(&file, weights)).and_then(|all| index.receiver(all));
+    let (Some(model), Some((statement, name))) = (model, file.statement_of(made.call).zip(made.name)) else {
+        let several = weights.is_some_and(|weights| of_several_models(&file, weights));
+        let said = if several { says::several_models() } else { says::parameter_groups() };
+        return Err(vec![said.at(made.call)]);
+    };
+    let (model, text) = (index.text_of(model), index.text_of(made.call).to_owned());
+    Ok(Optimizer { statement, call: made.call, name, model, class: String::new(), text })
 }
 
 /// An optimizer that the target also has; `limit` is the clipping limit of gradients.
@@ -59,7 +78,16 @@ pub(super) fn read<'t>(
     let group = weights.filter(|w| index.kind(value_once(&file, *w)) == kinds().list).zip(trained);
     let group = group.map(|(weights, all)| Splice { range: index.range(weights), text: index.text_of(all).to_owned() });
     let unnamed = unnamed.map(|range| Splice { range, text: String::new() });
-    let mut edits: Vec<Splice> = unnamed.into_iter().chain(group).collect();
+    // A list of weights that was made earlier has those from before the model was handed over.
+    let list = weights.filter(|_| group.is_none()).map(|weights| (weights, value_once(&file, weights)));
+    let list = list.filter(|(weights, value)| weights != value && Some(*value) != trained);
+    let is_here = |value: Id| file.function_of(value) == file.function_of(made.call);
+    if list.is_some_and(|(_, value)| !is_here(value)) {
+        obstacles.push(says::parameter_groups().at(made.call));
+    }
+    let list = list.map(|(weights, value)| (index.range(weights), index.text_of(value).to_owned()));
+    let list = list.map(|(range, text)| Splice { range, text });
+    let mut edits: Vec<Splice> = unnamed.into_iter().chain(group).chain(list).collect();
     let mut named: Vec<&str> = Vec::new();
     for (place, argument) in index.arguments(made.call).iter().enumerate().skip(1) {
         let (name, value) = match argument {
@@ -69,8 +97,9 @@ pub(super) fn read<'t>(
         };
         let text = index.text_of(value);
         if !known.contains(&(name, true)) {
-            // A disabled setting has no effect.
-            if matches!(argument, Argument::Keyword { .. }) && matches!(text, "False" | "None") {
+            // A disabled setting has no effect, and another way to compute the update gives the same one.
+            let is_hint = input.lists(HINTS, name);
+            if matches!(argument, Argument::Keyword { .. }) && (is_hint || matches!(text, "False" | "None")) {
                 let range = index.item(given[place - 1]).end..index.item(given[place]).end;
                 edits.push(Splice { range, text: String::new() });
             } else {

@@ -6,7 +6,10 @@ use super::optimizer::{self, Optimizer};
 use crate::definitions::Values;
 use python::tree::{Id, Tree};
 use training::program_start::{command_line, starts};
-use training::step::{OptimizerMade, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, unlike_others};
+use training::step::{
+    OptimizerMade, chosen_by_name, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, text_at,
+    unlike_others,
+};
 use training::turn::Turn;
 use training::{FileInProject, FileView, Obstacle};
 
@@ -23,12 +26,21 @@ pub(super) struct Plan<'a, 't> {
     /// For an optimizer that the program creates in another file: the statement before which the step's function takes it
     /// over, the loop that trains, and the limit of gradients.
     pub(super) handed_in: Option<(Id, Id, Option<&'t str>)>,
+    /// The limit of gradients for an optimizer whose class is only known at run time.
+    pub(super) limit: Option<&'t str>,
+    /// Arguments of the model that are the same in every step, by name, as they are written where the optimizer is created.
+    pub(super) constants: Vec<(String, &'t str)>,
 }
 
 impl<'a, 't> Plan<'a, 't> {
     /// Whether the program runs on other machines, too.
     pub(super) fn other_modes(&self) -> bool {
         self.input.project.modes.is_some()
+    }
+
+    /// Whether the class of the optimizer is only known at run time.
+    pub(super) fn is_looked_up(&self) -> bool {
+        self.optimizers.iter().any(|optimizer| optimizer.class.is_empty())
     }
 
     /// Whether one run performs the whole step.
@@ -71,13 +83,20 @@ impl<'a, 't> Plan<'a, 't> {
         let handed_in = turn.as_ref().and_then(Turn::handed_in).filter(|_| !other_modes && made.is_empty());
         let programs = handed_in.and_then(|_| of_programs(input, file));
         let handed_in = handed_in.filter(|_| programs.is_some()).map(|(at, around)| (at, around, limit(at).flatten()));
+        let by_name = chosen_by_name(file, whole).filter(|_| made.is_empty() && programs.is_none() && !other_modes);
         match programs {
             Some(found) => {
                 obstacles.extend(found.into_iter().map(|obstacle| Obstacle { at: whole, ..obstacle }));
                 let unlimited = clipped.is_some() && handed_in.is_some_and(|(_, _, limit)| limit.is_none());
                 obstacles.extend(unlimited.then(|| says::limit_unknown().at(whole)));
             }
-            None if !other_modes => obstacles.extend(unlike_others(file, &made, whole)),
+            None if by_name.is_some() => {}
+            None if !other_modes => {
+                // Several optimizers of one step have a message of their own.
+                let several = obstacles.iter().any(|o| matches!(o.name, "several_updates" | "several_optimizers"));
+                let others = unlike_others(file, &made, whole);
+                obstacles.extend(others.into_iter().filter(|o| !several || o.name != "several_optimizers_made"));
+            }
             None => {}
         }
         let is_known = |made: &OptimizerMade<'_>| input.lists(OPTIMIZERS, &made.qualified);
@@ -92,8 +111,17 @@ impl<'a, 't> Plan<'a, 't> {
                 },
             }
         }
+        let unlimited = by_name.as_ref().is_some_and(|made| limit(made.call) == Some(None));
+        obstacles.extend(unlimited.then(|| says::limit_unknown().at(whole)));
+        let taken_over = by_name.as_ref().map(|made| optimizer::looked_up(file, made));
+        match taken_over {
+            Some(Ok(optimizer)) => optimizers.push(optimizer),
+            Some(Err(found)) => obstacles.extend(found),
+            None => {}
+        }
         let differs = |o: &&Optimizer<'_>| optimizers.first().is_some_and(|first| o.model != first.model);
         obstacles.extend(optimizers.iter().find(differs).map(|o| Obstacle::several_optimizers_made(o.call)));
+        obstacles.extend(turn.iter().flat_map(|turn| optimizers.iter().filter_map(|o| trains_a_part(turn, o))));
         obstacles.extend(starts_elsewhere(input, file, &optimizers, whole));
         if other_modes {
             let differs = |o: &&Optimizer<'_>| optimizers.first().is_some_and(|first| o.name != first.name);
@@ -102,11 +130,32 @@ impl<'a, 't> Plan<'a, 't> {
                 obstacles.push(Obstacle::no_optimizer(whole));
             }
         }
+        let at = handed_in.map(|(at, ..)| at).or_else(|| optimizers.first().map(|o| o.call));
+        let limit = by_name.as_ref().and_then(|made| limit(made.call).flatten());
+        let mut constants = Vec::new();
+        for (name, value) in turn.iter().flat_map(|turn| &turn.constants) {
+            match at.and_then(|at| text_at(file, whole, at, *value)) {
+                Some(text) => constants.push((name.clone(), text)),
+                None if at.is_some() => {
+                    obstacles.push(says::constant_unknown(file.view.index.text_of(*value)).at(*value));
+                }
+                None => {}
+            }
+        }
         match turn.filter(|_| obstacles.is_empty()) {
-            Some(turn) => Ok(Self { input, turn, optimizers, missing, clipping, handed_in }),
+            Some(turn) => Ok(Self { input, turn, optimizers, missing, clipping, handed_in, constants, limit }),
             None => Err(obstacles),
         }
     }
+}
+
+/// An optimizer of a part of the model that the step runs, `model.head.parameters()`: what is compiled would be the part.
+fn trains_a_part(turn: &Turn<'_, '_>, made: &Optimizer<'_>) -> Option<Obstacle> {
+    let index = &turn.step.file.view.index;
+    let called = index.callee(turn.forward).map(|model| index.text_of(model)).filter(|called| *called != made.model)?;
+    let (whole, part) = made.model.rsplit_once('.')?;
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    (part != "module" && last(whole) == last(called)).then(|| says::parameter_groups().at(made.call))
 }
 
 /// What prevents taking over the optimizers of the programs that import a file, none if no program that can read the target's part of the

@@ -7,6 +7,8 @@ use crate::definitions::{BlockShape, OWN_NAMES, messages};
 pub(super) const IMPORT: &str = "step_import";
 /// The definitions that a ported step adds to the file: a file with these is ported.
 pub(super) const DEFINITIONS: &str = "step_definitions";
+/// The class that joins the batches of a loader of another file into those of a whole step.
+pub(super) const JOINS: &str = "joins_batches";
 /// The module of one step.
 pub(super) const CLASS: &str = "step_class";
 
@@ -39,6 +41,8 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "freezes",
             "tells_rates",
             "carries",
+            "joins",
+            "torch",
             "accumulation",
             "class",
             "classes",
@@ -76,7 +80,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
             "number.name",
         ],
     ),
-    BlockShape::new("step_accumulation", &["count", "sums"]),
+    BlockShape::new("step_accumulation", &["count", "sums", "once"]),
     BlockShape::new("step_limit", &["tested", "test", "optimizer", "limit"]),
     BlockShape::new("limit_argument", &["tested", "test", "limit"]),
     BlockShape::new("unknown_norm", &["full"]),
@@ -92,5 +96,12 @@ pub(super) const BLOCKS: &[BlockShape] = &[
 ];
 
 /// Lists of names: that the port uses, of optimizers and their packages, of calls that start several processes.
-pub(super) const NAMES: &[&str] =
-    &[OWN_NAMES, "optimizers", "clipping_optimizers", "other_optimizers", "optimizer_packages", "several_processes"];
+pub(super) const NAMES: &[&str] = &[
+    OWN_NAMES,
+    JOINS,
+    "optimizers",
+    "clipping_optimizers",
+    "other_optimizers",
+    "optimizer_packages",
+    "several_processes",
+];

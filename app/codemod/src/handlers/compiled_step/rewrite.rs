@@ -2,7 +2,7 @@
 
 use super::accumulated::{at_every_turn, lengths, unwrap};
 use super::around::{clip, hand_over_rates, infer, release_for_loads, remove_updates, require_package};
-use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT};
+use super::messages::{self as says, CLASS, DEFINITIONS, IMPORT, JOINS};
 use super::obstacles::obstacles;
 use super::phases::both_phases;
 use super::plan::Plan;
@@ -27,14 +27,18 @@ pub(super) fn rewrite<'a, 't>(
     let situation = Situation::of_file(file, input.settings);
     let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
     let torch = torch.filter(|t| file.index.parent(*t) == Some(ROOT));
-    if torch.is_none() {
+    // A program may import torch in its main block only; the definitions above it need torch, too.
+    let below = torch.or_else(|| end_of_imports(file, *wholes.first()?));
+    if below.is_none() {
         found.extend(wholes.first().map(|whole| says::no_torch_import().at(*whole)));
     }
     let read = wholes.iter().map(|whole| read(input, file, *whole, wholes));
     let (parts, more): (Vec<_>, Vec<_>) = read.partition(Result::is_ok);
     found.extend(more.into_iter().filter_map(Result::err).flatten());
-    match torch {
-        Some(torch) if found.is_empty() => write(parts.into_iter().filter_map(Result::ok).collect(), torch),
+    match below {
+        Some(below) if found.is_empty() => {
+            write(parts.into_iter().filter_map(Result::ok).collect(), below, torch.is_some())
+        }
         _ => {
             let others = parts.into_iter().filter_map(Result::ok).filter(|_| wholes.len() > 1);
             found.extend(others.map(|(plan, _)| Obstacle::several_steps(plan.step.whole)));
@@ -76,7 +80,7 @@ fn read<'a, 't>(
 }
 
 /// Writes the changes of steps that are ported together.
-fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, torch: Id) -> Result<Vec<Wish>, Vec<Obstacle>> {
+fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, below: Id, has_torch: bool) -> Result<Vec<Wish>, Vec<Obstacle>> {
     let moved: Vec<Id> = parts.iter().flat_map(|(_, unit)| unit.slice.statements.clone()).collect();
     for (plan, unit) in &mut parts {
         plan.write(unit, &moved)?;
@@ -85,7 +89,7 @@ fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, torch: Id) -> Result<Vec<Wish
     if let Some((plan, _)) = parts.iter_mut().find(|(plan, _)| plan.is_first) {
         release_for_loads(plan, infers);
     }
-    let definitions = definitions(&parts, torch);
+    let definitions = definitions(&parts, below, has_torch);
     let mut simpler = Vec::new();
     let mut edits = definitions;
     for (plan, _) in parts {
@@ -249,9 +253,16 @@ impl Plan<'_, '_> {
             lengths(self, a);
             let text = self.accumulation(a, unit);
             match a.known {
+                _ if a.joined.is_some() => {}
                 Known::FromStart => {}
                 Known::After(at) => self.insert(at, true, &text),
                 Known::Before(at) => self.insert(at, false, &text),
+            }
+            if let Some(joined) = &a.joined {
+                let name = self.input.settings.definitions.names(JOINS).first().map_or("", |n| n.name.as_str());
+                let joins = format!("{0} = {name}({0}, {1})", joined.name, a.value);
+                let set = (!matches!(a.known, Known::FromStart)).then_some(text);
+                self.insert(joined.at, joined.after, &set.into_iter().chain([joins]).collect::<Vec<_>>().join("\n"));
             }
         }
         Ok(())
@@ -279,12 +290,15 @@ impl Plan<'_, '_> {
     }
 }
 
-/// The definitions that the steps need, after the imports.
-fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
+/// The definitions that the steps need, after the imports, of which `below` is one.
+fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], below: Id, has_torch: bool) -> Vec<Wish> {
     let Some((first, unit)) = parts.iter().find(|(plan, _)| plan.is_first) else { return Vec::new() };
     let (file, view) = (first.step.file, first.step.file.view);
     let is_branch = file.project.modes.is_some();
     let accumulation = first.step.accumulation().filter(|a| matches!(a.known, Known::FromStart));
+    let spelled = view.names.spelling(&view.index, first.step.whole, "torch.cat");
+    let torch_name = spelled.and_then(|name| name.strip_suffix(".cat").map(str::to_owned));
+    let torch_name = torch_name.unwrap_or_else(|| "torch".to_owned());
     let values = Values::default()
         .flag("other_modes", is_branch)
         .flag("several", parts.len() > 1)
@@ -292,6 +306,8 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
         .flag("releases", parts.iter().any(|(plan, _)| plan.infers || plan.releases))
         .flag("freezes", parts.iter().any(|(plan, unit)| plan.step.trains_a_part(&unit.slice)))
         .flag("tells_rates", parts.iter().any(|(plan, _)| plan.tells_rates))
+        .flag("joins", parts.iter().any(|(plan, _)| plan.step.accumulation().is_some_and(|a| a.joined.is_some())))
+        .text("torch", torch_name)
         .flag("carries", parts.iter().any(|(_, unit)| !unit.module.carried.is_empty()))
         .text("accumulation", accumulation.map_or(String::new(), |a| first.accumulation(a, unit)))
         .text("class", &unit.class)
@@ -301,16 +317,22 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], torch: Id) -> Vec<Wish> {
         let change = Change::Raw { range: end..end, text: format!("\n{text}").replace('\n', view.layout.newline) };
         Wish { at: view.index.item(at).start, changes: vec![change], imports: Vec::new() }
     };
-    let header = end_of_imports(file, first.step.whole).map_or(torch, |end| end.max(torch));
+    let header = end_of_imports(file, first.step.whole).map_or(below, |end| end.max(below));
     let text = format!("\n\n{}", first.block(DEFINITIONS, &values));
     let import = first.block(IMPORT, &Values::default().flag("other_modes", is_branch));
-    vec![line_after(torch, import), line_after(header, text)]
+    let import = if has_torch { import } else { format!("import torch\n{import}") };
+    vec![line_after(below, import), line_after(header, text)]
 }
 
 impl Plan<'_, '_> {
     /// The settings of the options.
     fn accumulation(&self, accumulation: &Accumulation, unit: &Unit<'_>) -> String {
-        let values = Values::default().text("count", &accumulation.value).flag("sums", !unit.module.divided);
+        // In a function that is called again, until the options are used.
+        let is_late = accumulation.joined.is_some() && !matches!(accumulation.known, Known::FromStart);
+        let values = Values::default()
+            .text("count", &accumulation.value)
+            .flag("sums", !unit.module.divided)
+            .flag("once", is_late);
         self.block("step_accumulation", &values)
     }
 }
