@@ -175,5 +175,5 @@ fn a_model_that_is_trained_batch_by_batch() {
                    words.fit(texts)\n    net.train_on_batch(x, y)\n";
     check_silent("ipu", program);
     let also = format!("{program}    net.fit(x, y)\n");
-    check_said("ipu", &also, "Run an epoch in one execution");
+    check_said("ipu", &also, "returns to the host after every batch");
 }

@@ -311,35 +311,3 @@ fn sums_are_divided_by_the_samples_that_were_seen() {
         }
     }
 }
-
-#[test]
-fn a_model_named_like_an_imported_module_is_compiled() {
-    let program = STEP.replace("model = ", "import model\nmodel = ");
-    for target in ["ipu", "popdist"] {
-        let (after, _) = ported(target, &[("a.py", &program)]);
-        assert!(after[0].contains("self.model = model\n"), "{}", after[0]);
-    }
-}
-
-#[test]
-fn a_loss_of_the_programs_own_that_comes_from_another_file() {
-    let losses = "class Masked:\n    def __call__(self, out, y):\n        return out[y != -1].mean()\n";
-    let step =
-        STEP.replace("F.mse_loss(out, y)", "loss_fn(out, y)").replace("import torch\nfrom", "import torch\n\n\nfrom");
-    let (imports, code) = step.split_once("\n\nmodel = ").unwrap_or_default();
-    let body = format!("model = {code}").replace('\n', "\n    ");
-    let fit = format!("{imports}\n\n\ndef fit(loss_fn, loader):\n    {body}\n");
-    let main = "from fit import fit\nfrom losses import Masked\n\nloss_fn = Masked()\nfit(loss_fn, loader)\n";
-    let words = "The shape of this result depends on values";
-    check_in_project("ipu", &[("losses.py", losses), ("fit.py", &fit), ("main.py", main)], words, true);
-}
-
-#[test]
-fn torch_in_the_main_block_alone() {
-    let step = "import sys\n\n\ndef train(model, optimizer, loader):\n    for x, y in loader:\n        loss = F.mse_loss(model(x), y)\n        \
-                optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n\n\n";
-    let main = "if __name__ == '__main__':\n    import torch\n    import torch.nn.functional as F\n\n    \
-                model = torch.nn.Linear(3, 3)\n    train(model, torch.optim.Adam(model.parameters()), loader)\n";
-    let (after, _) = ported("ipu", &[("a.py", &format!("{step}{main}"))]);
-    assert!(after[0].starts_with("import sys\nimport torch\nimport poptorch\n"), "{}", after[0]);
-}
