@@ -52,7 +52,8 @@ SEVERAL = "for TensorFlow programs only one instance is compared; omit --instanc
 
 
 def arguments(argv):
-    parser = argparse.ArgumentParser(prog="rehearse.py", description=__doc__.splitlines()[0])
+    # The script's own arguments follow: `--batch` of a script is no abbreviation of `--batches`.
+    parser = argparse.ArgumentParser(prog="rehearse.py", description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--target", required=True, choices=TARGETS)
     parser.add_argument("--steps", type=int, default=64, metavar="N", help="stop after N steps on the accelerator; 0: never (default 64)")
     parser.add_argument("--batches", type=int, default=4, metavar="N", help="batches per pass over a loader; 0: all (default 4)")

@@ -1,6 +1,5 @@
 //! Where a program starts and reads its command line.
 
-use crate::step::first_code;
 use crate::view::FileView;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeSet;
@@ -71,14 +70,18 @@ impl Start<'_> {
         main_block(view)
     }
 
-    /// The statement before which the program has not parsed its command line, as it was read from its file.
+    /// The statement before which the program has not parsed its command line, as it was read from its file; below its last import at
+    /// the top level, since the program may change the import path before.
     pub fn before_parsing(&self, view: &FileView<'_>) -> Option<Id> {
-        let index = &view.index;
+        let (index, k) = (&view.index, kinds());
         let main = main_block(view);
+        let is_import = |s: &Id| [k.import_statement, k.import_from_statement].contains(&index.kind(*s));
+        let last = index.parts(ROOT).filter(is_import).last();
         let parses = ["parse_args", "parse_known_args"].iter().flat_map(|name| view.calls(name));
         let at_top = parses.filter(|c| view.function_of(**c).is_none()).filter_map(|c| run_at(view, *c, 1)).min();
         let in_main = || index.parts(index.if_statement(main?)?.body()?).next();
-        at_top.filter(|at| main.is_none_or(|main| *at < main)).or_else(in_main).or_else(|| first_code(view))
+        let below_imports = || index.parts(ROOT).find(|s| last.is_none_or(|last| *s > last));
+        at_top.filter(|at| main.is_none_or(|main| *at < main)).or_else(in_main).or_else(below_imports)
     }
 }
 

@@ -213,8 +213,12 @@ impl Frame<'_, '_> {
                 |g: Id| index.of_kind_in(k.function_definition, g).iter().any(|d| *d != g && file.name_of(*d) == name);
             around.into_iter().any(defined)
         };
+        // An imported name of which the weights are read is a model that another file creates.
+        let reads_weights = |call: &Id| index.receiver(*call).is_some_and(|model| index.is_text(model, name));
+        let is_model = || file.calls("parameters").iter().any(reads_weights);
         let is_import = || file.names.by_import(name) && !file.names.is_rebound(name);
-        let at_top = || file.binds_at_top(name, 0, true) && !is_import() && !file.defines(name);
+        let at_top =
+            || (file.binds_at_top(name, 0, true) && !is_import() || is_import() && is_model()) && !file.defines(name);
         let is_method = is_self && is_called(whole) && !methods_named(file, index.text_of(whole)).is_empty();
         if let Some(part) =
             part.filter(|_| !is_method).filter(|_| is_self || taken_by_function || enclosing || at_top())

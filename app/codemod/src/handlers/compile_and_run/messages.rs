@@ -19,6 +19,7 @@ pub(super) const BIND: &str = "bind_arguments";
 pub(super) const MISSING: &str = "missing_optimizer";
 
 messages! {
+    no_torch_import();
     clipping_missing(optimizer);
     compiling_opens_data();
     constant_unknown(value);

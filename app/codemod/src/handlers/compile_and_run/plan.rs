@@ -3,8 +3,9 @@
 use super::super::Input;
 use super::messages::{self as says, INSTANCE, OPTIMIZERS, PROCESSES};
 use super::optimizer::{self, Optimizer};
+use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
-use python::tree::{Id, Tree};
+use python::tree::{Id, ROOT, Tree};
 use training::program_start::{command_line, starts};
 use training::step::{
     OptimizerMade, chosen_by_name, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, text_at,
@@ -61,6 +62,12 @@ impl<'a, 't> Plan<'a, 't> {
         let instance = input.block(file.view, INSTANCE, &Values::default()).unwrap_or_default();
         if file.has_word(&instance) {
             obstacles.push(says::name_taken(instance).at(whole));
+        }
+        // The runtime above the program's functions uses the target's software, which is imported beside torch.
+        let situation = Situation::of_file(file, input.settings);
+        let torch = nodes_of_type(&situation, &Type::LastTorchImport).first().copied();
+        if torch.is_some_and(|torch| file.view.index.parent(torch) != Some(ROOT)) {
+            obstacles.push(says::no_torch_import().at(whole));
         }
         if !other_modes {
             let is_run = |call: &Id| file.is_reached_with(whole, *call) && !is_optional(&file, *call);
