@@ -58,7 +58,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     let mut budgets = Vec::new();
     for (name, bar, ceiling) in [
         ("page", 260.0, 377.6),
-        ("engine", 640.0, 933.0),
+        ("engine", 640.0, 979.0),
         ("launch", 260.0, 260.0),
         ("check", 260.0, 260.0),
         ("desk", 150.0, 150.0),
@@ -99,7 +99,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
             );
         }
         let name = folder.strip_prefix(dist).unwrap_or(folder);
-        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 50.2 });
+        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 53.5 });
     }
     Ok(budgets)
 }
