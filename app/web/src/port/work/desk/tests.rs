@@ -279,7 +279,7 @@ fn of_a_call_only_the_argument_that_stops_the_step_is_left_out() {
 
 def main():
     net = torch.nn.Linear(4, 2)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=0.1, fused=True)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.1, amsgrad=True)
     loader = torch.utils.data.DataLoader(data, batch_size=32)
     for number, (image, label) in enumerate(loader):
         output = net(image)
