@@ -189,7 +189,7 @@ impl<'a> Rope<'a> {
         let by_text = || only(&text[range.clone()]);
         // A name alone may be anything.
         let at = if text[range.clone()].contains(['(', '[', ' ']) { by_line().or_else(by_text) } else { None }?;
-        Some(at..at + range.len())
+        Some(at..at + range.len()).filter(|found| self.original.get(found.clone()) == text.get(range.clone()))
     }
 
     fn source(&self, text: &str, offset: usize) -> Source {

@@ -73,7 +73,9 @@ pub fn lower_bound(line: &str) -> Option<(String, String)> {
 fn package_before(text: &str) -> &str {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let mut text = text.trim_end();
-    while let Some(shorter) = text.strip_suffix(',') {
+    // Nobody writes more comparisons of one package; a long line of them must not take long.
+    for _ in 0..8 {
+        let Some(shorter) = text.strip_suffix(',') else { break };
         let comparison = shorter.trim_end().trim_end_matches(|c: char| c.is_ascii_digit() || ".*".contains(c));
         text = comparison.trim_end().trim_end_matches(['<', '>', '=', '!', '~', '^']).trim_end();
     }
@@ -95,7 +97,7 @@ fn next_breaking(version: &str) -> String {
     let mut numbers = Vec::new();
     for number in version.split('.').filter_map(|number| number.parse::<u64>().ok()) {
         if number > 0 {
-            numbers.push((number + 1).to_string());
+            numbers.push(number.saturating_add(1).to_string());
             return numbers.join(".");
         }
         numbers.push(number.to_string());
@@ -149,6 +151,7 @@ mod tests {
         check("pyproject.toml", "hydra-core = \"^0.11\"", true);
         check("pyproject.toml", "hydra-core = \"^1.1\"", false);
         check("pyproject.toml", "hydra-core = \"~1.1\"", true);
+        check("pyproject.toml", "hydra-core = \"^18446744073709551615\"", false);
         check("pyproject.toml", "hydra-core = { version = \"<1.2\", optional = true }", true);
         check("pyproject.toml", "hydra-core = \">=1.0,<1.2\"", true);
         check("setup.py", "version=\"1.0\", install_requires=[\"hydra-core<1.2\"]", true);
