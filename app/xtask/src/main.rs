@@ -10,7 +10,6 @@
 
 mod bench;
 mod browser_tests;
-mod check;
 mod corpus;
 mod deny;
 mod dist;
@@ -24,7 +23,9 @@ mod serve;
 mod setup;
 mod size;
 mod step;
+mod suite;
 mod surroundings;
+mod wasm_kernels;
 mod workspace;
 
 use corpus::Part;
@@ -39,8 +40,10 @@ usage: cargo xtask COMMAND
                 [--oldest-pytorch: the oldest supported PyTorch, for tests with PORTOLAN_PYTHON set to it]
   build         setup, then the whole site into dist/
   serve         build, then http://127.0.0.1:8080, rebuilt when a source changes  [--port N]
-  test          setup, then all checks and tests, including browser tests
+  test          setup, then every step of the tests, or those named; a step that passed with the same inputs is skipped
+                [--list: the steps  --quick: those for every commit  --all: repeat what passed, too]  [STEP …]
                 [--fresh: serve and test HEAD on a bare Debian in target/fresh, as root  --keep: keep it]
+  tested        whether the whole of HEAD's tree has passed, according to target/tested.toml
   as-tested     runs a command in the environment of the tests: HOME, PATH, locale, …  COMMAND …
   size          gzip sizes of the files in dist/, compared with their limits
   corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N]
@@ -62,19 +65,26 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["setup"] => setup::run(Need::Test).map(drop),
+        ["setup"] => setup::run(&Need::ALL).map(drop),
         ["setup", "--oldest-pytorch"] => setup::OLDEST_PYTORCH.ensure().map(drop),
-        ["build"] => setup::run_beside(Need::Build, dist::compile_ahead).and_then(|tools| dist::build(&tools)),
-        ["serve"] => setup::run_beside(Need::Build, dist::compile_ahead).and_then(|tools| serve::watch(&tools, 8080)),
+        ["build"] => setup::run_beside(&[Need::SiteTools], dist::compile_ahead).and_then(|tools| dist::build(&tools)),
+        ["serve"] => {
+            setup::run_beside(&[Need::SiteTools], dist::compile_ahead).and_then(|tools| serve::watch(&tools, 8080))
+        }
         ["serve", "--port", port] => match port.parse() {
             Ok(port) => {
-                setup::run_beside(Need::Build, dist::compile_ahead).and_then(|tools| serve::watch(&tools, port))
+                setup::run_beside(&[Need::SiteTools], dist::compile_ahead).and_then(|tools| serve::watch(&tools, port))
             }
             Err(_) => return usage(&format!("`{port}` is not a port number")),
         },
-        ["test"] => setup::run_beside(Need::Test, dist::compile_ahead).and_then(|_| check::run_all()),
         ["test", "--fresh"] => fresh::run(false),
         ["test", "--fresh", "--keep"] => fresh::run(true),
+        ["test", words @ ..] => match suite::Request::parse(words) {
+            Ok(request) => suite::run(&request),
+            Err(fault) => return usage(&fault),
+        },
+        ["tested"] => suite::say_tested(),
+        ["timed", program, arguments @ ..] => suite::times::run_timed(program, arguments),
         ["as-tested", program, arguments @ ..] => surroundings::run_as_tested(program, arguments),
         ["corpus"] => corpus::run_part(Part::Whole, None),
         ["corpus", "--bounded"] => corpus::run_part(Part::Bounded, None),
@@ -82,9 +92,9 @@ fn main() -> ExitCode {
             Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
             Err(_) => return usage(&format!("`{minutes}` is not a number of minutes")),
         },
-        ["same-bytes"] => setup::run(Need::Test).and_then(|tools| same_bytes::compare(&tools, 300)),
+        ["same-bytes"] => setup::run(&Need::ALL).and_then(|tools| same_bytes::compare(&tools, 300)),
         ["same-bytes", "--files", files] => match files.parse() {
-            Ok(files) => setup::run(Need::Test).and_then(|tools| same_bytes::compare(&tools, files)),
+            Ok(files) => setup::run(&Need::ALL).and_then(|tools| same_bytes::compare(&tools, files)),
             Err(_) => return usage(&format!("`{files}` is not a number of files")),
         },
         ["fuzz", "--minutes", minutes, names @ ..] => match minutes.parse() {

@@ -13,12 +13,14 @@ mod python;
 mod rust;
 mod system;
 
-use crate::{step, workspace};
+use crate::corpus::{self, Part};
+use crate::{step, wasm_kernels, workspace};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Instant;
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
 
 pub(crate) use browser::{chromium, firefox};
 pub(crate) use cargo_tools::{cache, cargo_deny};
@@ -29,13 +31,57 @@ pub(crate) use python::{
 pub(crate) use rust::target;
 pub(crate) use system::debootstrap as ensure_debootstrap;
 
-/// The purpose of the setup. A page can be built and served without a browser, but not tested.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Something that only some commands need. A page can be built and served without a browser, but not tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// The site.
-    Build,
-    /// The site and every test.
-    Test,
+    /// rustfmt and clippy.
+    Lints,
+    /// Programs that tests call: git, Python, ShellCheck.
+    Programs,
+    /// trunk and wasm-bindgen.
+    SiteTools,
+    /// Chromium, Firefox and fonts.
+    Browsers,
+    /// The newest PyTorch.
+    PyTorch,
+    /// TensorFlow with Keras.
+    TensorFlow,
+    /// Wasmtime, and the target that it runs.
+    Wasmtime,
+    /// The published packages whose files are ported in tests.
+    Corpus,
+}
+
+impl Need {
+    /// Everything that `cargo xtask test` needs.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Lints,
+        Self::Programs,
+        Self::SiteTools,
+        Self::Browsers,
+        Self::PyTorch,
+        Self::TensorFlow,
+        Self::Wasmtime,
+        Self::Corpus,
+    ];
+
+    /// Whether it is compiled or is a large download, so that other work is done meanwhile.
+    pub(crate) fn takes_minutes(self) -> bool {
+        !matches!(self, Self::Lints | Self::Programs | Self::Browsers)
+    }
+
+    fn ensure(self) -> Result<()> {
+        match self {
+            Self::Lints => rust::ensure_lints(),
+            Self::Programs => system::ensure_programs(),
+            Self::SiteTools => cargo_tools::ensure().map(drop),
+            Self::Browsers => browser::ensure(),
+            Self::PyTorch => python::NEWEST.ensure().map(drop),
+            Self::TensorFlow => python::TENSORFLOW.ensure().map(drop),
+            Self::Wasmtime => wasm_kernels::ensure(),
+            Self::Corpus => corpus::ensure(Part::Bounded).map(drop),
+        }
+    }
 }
 
 /// Paths of the tools. A value of this type means that they are installed.
@@ -80,51 +126,69 @@ impl Tools {
     }
 }
 
-/// Installs what is missing and returns all paths.
-pub(crate) fn run(need: Need) -> Result<Tools> {
-    run_beside(need, |_| {})
+/// Requirements that are installed while other work is done.
+pub(crate) struct Pending<'scope> {
+    running: Vec<(Need, ScopedJoinHandle<'scope, Result<()>>)>,
 }
 
-/// The same. While only tools are still being compiled, `meanwhile` runs in parallel.
-pub(crate) fn run_beside(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
+impl Pending<'_> {
+    /// Waits until some of them are installed.
+    pub(crate) fn wait(&mut self, needs: &[Need]) -> Result<()> {
+        for (need, thread) in self.running.extract_if(.., |(need, _)| needs.contains(need)) {
+            let start = Instant::now();
+            let done = thread.join().unwrap_or_else(|_| bail!("the thread that installs {need:?} ended early"));
+            done.context("setup cannot continue")?;
+            if start.elapsed() > WORTH_TELLING {
+                println!("    waited {} for {need:?}", step::seconds(start));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A wait that is not told is shorter.
+const WORTH_TELLING: Duration = Duration::from_secs(1);
+
+/// Installs what every command needs and what takes seconds, and begins to install the rest.
+pub(crate) fn begin<'scope>(scope: &'scope Scope<'scope, '_>, needs: &[Need]) -> Result<Pending<'scope>> {
     let start = Instant::now();
     println!("==> setup");
-    let tools = rust::ensure(need).and_then(|()| install(need, meanwhile)).context("setup cannot continue")?;
+    let is_needed = |need: &Need| needs.contains(need);
+    let quick = || Need::ALL.into_iter().filter(is_needed).filter(|need| !need.takes_minutes());
+    base().and_then(|()| quick().try_for_each(Need::ensure)).context("setup cannot continue")?;
+    let slow = Need::ALL.into_iter().filter(is_needed).filter(|need| need.takes_minutes());
+    let running = slow.map(|need| (need, scope.spawn(move || need.ensure()))).collect();
+    println!("    ready to begin in {}", step::seconds(start));
+    Ok(Pending { running })
+}
+
+/// Installs what is missing and returns all paths.
+pub(crate) fn run(needs: &[Need]) -> Result<Tools> {
+    run_beside(needs, |_| {})
+}
+
+/// The same. While something is still being compiled or downloaded, `meanwhile` runs in parallel.
+pub(crate) fn run_beside(needs: &[Need], meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
+    let start = Instant::now();
+    let tools = std::thread::scope(|scope| {
+        let mut pending = begin(scope, needs)?;
+        let tools = found()?;
+        if pending.running.iter().any(|(_, thread)| !thread.is_finished()) {
+            meanwhile(&tools);
+        }
+        pending.wait(needs)?;
+        Ok::<_, anyhow::Error>(tools)
+    })?;
     println!("    ready in {}", step::seconds(start));
     Ok(tools)
 }
 
-/// Compiles tools, and downloads everything else in parallel.
-fn install(need: Need, meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
-    std::thread::scope(|scope| {
-        let compiling = scope.spawn(cargo_tools::ensure);
-        let downloaded = download(need);
-        if let (Err(error), false) = (&downloaded, compiling.is_finished()) {
-            // Compiling may take minutes longer than the rest, and its result is kept in any case.
-            eprintln!("xtask: {error:#}; build tools are still being compiled for the next run");
-        }
-        if let (Ok(tools), false) = (&downloaded, compiling.is_finished()) {
-            meanwhile(tools);
-        }
-        let compiled = compiling.join().unwrap_or_else(|_| bail!("the thread that compiles tools ended early"));
-        let mut tools = downloaded?;
-        tools.folders.extend(compiled?);
-        Ok(tools)
-    })
-}
-
-/// System, npm and pip packages.
-fn download(need: Need) -> Result<Tools> {
-    system::ensure(need)?;
-    let (clang, archiver) = c_compiler::ensure()?;
-    let headers = workspace::tree_sitter_headers()?;
-    let folders = vec![npm::ensure()?];
-    if need == Need::Test {
-        browser::ensure()?;
-        python::NEWEST.ensure()?;
-        python::TENSORFLOW.ensure()?;
-    }
-    Ok(Tools { clang, archiver, headers, folders })
+/// What every command needs.
+fn base() -> Result<()> {
+    rust::ensure()?;
+    system::ensure_node()?;
+    c_compiler::ensure()?;
+    npm::ensure()
 }
 
 /// All paths on a machine that was already set up.

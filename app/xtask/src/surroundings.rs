@@ -53,7 +53,8 @@ pub(crate) const NETWORK: &[&str] = &[
 ];
 
 /// Variables with which the user configures compilation and its output, and the project's own.
-const BUILD: &[&str] = &["CARGO*", "RUST*", "CC_*", "AR_*", "CFLAGS_*", "PORTOLAN_*", "TMPDIR", "TERM", "CI"];
+pub(crate) const BUILD: &[&str] =
+    &["CARGO*", "RUST*", "CC_*", "AR_*", "CFLAGS_*", "PORTOLAN_*", "TMPDIR", "TERM", "CI"];
 
 /// Programs that checks call by name. They may be anywhere.
 const PROGRAMS: [&str; 7] = ["cargo", "trunk", "wasm-bindgen", "git", "shellcheck", "cc", "sh"];

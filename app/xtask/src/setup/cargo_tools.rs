@@ -28,8 +28,8 @@ struct Tool {
     minutes: &'static str,
 }
 
-/// The folders of the tools that are not the user's own.
-pub(super) fn ensure() -> Result<Vec<PathBuf>> {
+/// Both tools, each the user's own or compiled.
+pub(super) fn ensure() -> Result<()> {
     let tools = [
         Tool {
             package: "trunk",
@@ -54,12 +54,10 @@ pub(super) fn ensure() -> Result<Vec<PathBuf>> {
     ];
     // In parallel: the last part of a tool's compilation uses only one processor.
     std::thread::scope(|scope| {
-        let mut folders = Vec::new();
         for thread in tools.each_ref().map(|tool| scope.spawn(|| tool.ensure())) {
-            folders.extend(thread.join().unwrap_or_else(|_| bail!("a thread that compiles a tool ended early"))?);
+            thread.join().unwrap_or_else(|_| bail!("a thread that compiles a tool ended early"))?;
         }
-        folders.dedup();
-        Ok(folders)
+        Ok(())
     })
 }
 

@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Installs the packages of build and tests.
-pub(super) fn ensure() -> Result<PathBuf> {
-    ensure_in(&folder())?;
-    Ok(programs())
+pub(super) fn ensure() -> Result<()> {
+    ensure_in(&folder())
 }
 
 /// Installs the packages of a folder's lock file, unless the last installation was from the same lock file.

@@ -91,6 +91,18 @@ impl Framework {
         Ok(program)
     }
 
+    /// How it is set.
+    pub(crate) fn shown(&self) -> &'static str {
+        self.shown
+    }
+
+    /// The Python and the packages that are installed; empty if none are.
+    pub(crate) fn installed(&self) -> String {
+        let Ok(folder) = self.folder() else { return String::new() };
+        let packages = std::fs::read_to_string(folder.join("installed-requirements.txt")).unwrap_or_default();
+        ask(program_in(&folder), &["-VV"]).unwrap_or_default() + &packages
+    }
+
     /// Its Python, once it is installed.
     pub(crate) fn program(&self) -> Result<PathBuf> {
         Ok(program_in(&self.folder()?))

@@ -1,6 +1,6 @@
 //! The wasm32 standard libraries; rustfmt and clippy, which rustup's minimal profile leaves out.
 
-use super::{Need, missing, there};
+use super::{missing, there};
 use crate::modules;
 use crate::step::{ask, on_path, run};
 use anyhow::{Context, Result, bail};
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const TARGETS: [&str; 2] = ["wasm32-unknown-unknown", modules::THREADED];
 
-pub(super) fn ensure(need: Need) -> Result<()> {
+pub(super) fn ensure() -> Result<()> {
     let sysroot =
         ask("rustc", &["--print", "sysroot"]).context("cannot run rustc: install Rust from https://rustup.rs")?;
     let version = ask("rustc", &["--version"]).unwrap_or_default();
@@ -17,13 +17,15 @@ pub(super) fn ensure(need: Need) -> Result<()> {
     for target in TARGETS {
         target_in(&sysroot, target)?;
     }
-    if need == Need::Test {
-        for (component, program) in [("rustfmt", "rustfmt"), ("clippy", "cargo-clippy")] {
-            // rustup has a proxy for every program that it knows, so the program has to be run to find out.
-            if ask(program, &["--version"]).is_none() {
-                missing(component, "rustup downloads it; seconds");
-                rustup(&["component", "add", component])?;
-            }
+    Ok(())
+}
+
+pub(super) fn ensure_lints() -> Result<()> {
+    for (component, program) in [("rustfmt", "rustfmt"), ("clippy", "cargo-clippy")] {
+        // rustup has a proxy for every program that it knows, so the program has to be run to find out.
+        if ask(program, &["--version"]).is_none() {
+            missing(component, "rustup downloads it; seconds");
+            rustup(&["component", "add", component])?;
         }
     }
     Ok(())

@@ -1,11 +1,12 @@
 //! System packages: installed with apt if it exists; otherwise a message with the command.
 
-use super::{Need, missing};
+use super::missing;
 use crate::step::{ask, on_path, run};
 use anyhow::{Context, Result, bail};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// The names of a program's package in the supported package managers.
 pub(super) struct Package {
@@ -17,8 +18,8 @@ pub(super) struct Package {
     pub(super) dnf: &'static str,
 }
 
-/// Node runs wasm-opt and the browser tests; git, Python and ShellCheck are called by tests.
-pub(super) fn ensure(need: Need) -> Result<()> {
+/// Node runs wasm-opt and the browser tests.
+pub(super) fn ensure_node() -> Result<()> {
     let node = Package { apt: &["nodejs", "npm"], brew: "node", dnf: "nodejs npm" };
     if on_path("node").is_none() || on_path("npm").is_none() {
         node.install("node and npm")?;
@@ -29,15 +30,18 @@ pub(super) fn ensure(need: Need) -> Result<()> {
         bail!("node 18 or newer is needed, and `node --version` says `{version}`");
     }
     super::there("node", version);
-    if need == Need::Test {
-        for (program, package) in [
-            ("git", Package { apt: &["git"], brew: "git", dnf: "git" }),
-            ("python3", Package { apt: &["python3", "python3-venv"], brew: "python", dnf: "python3" }),
-            ("shellcheck", Package { apt: &["shellcheck"], brew: "shellcheck", dnf: "ShellCheck" }),
-        ] {
-            if on_path(program).is_none() {
-                package.install(program)?;
-            }
+    Ok(())
+}
+
+/// The programs that tests call.
+pub(super) fn ensure_programs() -> Result<()> {
+    for (program, package) in [
+        ("git", Package { apt: &["git"], brew: "git", dnf: "git" }),
+        ("python3", Package { apt: &["python3", "python3-venv"], brew: "python", dnf: "python3" }),
+        ("shellcheck", Package { apt: &["shellcheck"], brew: "shellcheck", dnf: "ShellCheck" }),
+    ] {
+        if on_path(program).is_none() {
+            package.install(program)?;
         }
     }
     Ok(())
@@ -61,6 +65,9 @@ pub(crate) fn debootstrap() -> Result<()> {
 impl Package {
     /// Installs the package, or prints the command for it.
     pub(super) fn install(&self, thing: &str) -> Result<()> {
+        // A package manager refuses to run twice at once.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         if on_path("apt-get").is_none() {
             match [("brew", self.brew), ("dnf", self.dnf)].iter().find(|(manager, _)| on_path(manager).is_some()) {
                 Some(("brew", packages)) => bail!("{thing} missing: run `brew install {packages}`, then retry"),

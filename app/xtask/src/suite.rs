@@ -1,0 +1,180 @@
+//! `cargo xtask test`: every check as a named step, the quickest to fail first, in defined [surroundings].
+//!
+//! A step whose inputs are those with which it last passed is not repeated (see [`inputs`]), except with `--all` and in
+//! continuous integration. Requirements that take minutes are installed while the first steps run.
+
+mod inputs;
+mod passed;
+mod steps;
+mod tested;
+pub(crate) mod times;
+
+pub(crate) use tested::say_tested;
+
+use crate::setup::{self, Pending};
+use crate::step::{seconds, step};
+use crate::surroundings;
+use anyhow::{Context, Result};
+use inputs::Snapshot;
+use std::time::Instant;
+use steps::{STEPS, Step};
+
+/// What a command line of `cargo xtask test` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Request {
+    /// The names of all steps.
+    List,
+    /// Some steps, in the order of [`STEPS`].
+    Run {
+        names: Vec<&'static str>,
+        /// Also steps that passed with the same inputs.
+        all: bool,
+    },
+}
+
+impl Request {
+    /// Reads the words after `test`.
+    ///
+    /// # Errors
+    /// A sentence about the word that is neither a step nor an option.
+    pub(crate) fn parse(words: &[&str]) -> Result<Self, String> {
+        let (mut chosen, mut all) = (Vec::new(), false);
+        for word in words {
+            match *word {
+                "--list" => return Ok(Self::List),
+                "--all" => all = true,
+                "--quick" => chosen.extend(STEPS.iter().filter(|step| step.quick).map(|step| step.name)),
+                name => match STEPS.iter().find(|step| step.name == name) {
+                    Some(step) => chosen.extend(step.after.iter().copied().chain([step.name])),
+                    None => return Err(format!("`{name}` is no step of the tests: {}", names().join(", "))),
+                },
+            }
+        }
+        let names = names().into_iter().filter(|name| chosen.is_empty() || chosen.contains(name)).collect();
+        Ok(Self::Run { names, all })
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    STEPS.iter().map(|step| step.name).collect()
+}
+
+/// Does what is asked for.
+pub(crate) fn run(request: &Request) -> Result<()> {
+    match request {
+        Request::List => {
+            STEPS.iter().for_each(|step| println!("{:<10}{}{}", step.name, step.what, quick(step)));
+            Ok(())
+        }
+        Request::Run { names, all } => {
+            let steps: Vec<&Step> = STEPS.iter().filter(|step| names.contains(&step.name)).collect();
+            run_steps(&steps, *all || std::env::var_os("CI").is_some())
+        }
+    }
+}
+
+fn quick(step: &Step) -> &'static str {
+    if step.quick { " (--quick)" } else { "" }
+}
+
+/// A step that passed.
+struct Passed {
+    name: &'static str,
+    seconds: f64,
+    /// Whether it passed earlier, with the same inputs.
+    reused: bool,
+}
+
+/// Runs steps up to the first that fails, and records a run of all of them.
+fn run_steps(steps: &[&Step], all: bool) -> Result<()> {
+    let start = Instant::now();
+    let needs: Vec<_> = steps.iter().flat_map(|step| step.needs).copied().collect();
+    let outcome: Result<Vec<Passed>> = std::thread::scope(|scope| {
+        let mut pending = setup::begin(scope, &needs)?;
+        surroundings::clear_home()?;
+        times::clear()?;
+        let before = Snapshot::take()?;
+        let mut passed = Vec::new();
+        let outcome: Result<()> = steps.iter().try_for_each(|step| {
+            passed.push(run_step(step, before.as_ref(), all, &mut pending)?);
+            Ok(())
+        });
+        if let Some(before) = before.filter(|_| steps.len() == STEPS.len()) {
+            tested::record(&before, &passed, start, outcome.is_ok())?;
+        }
+        outcome.map(|()| passed)
+    });
+    times::show_slowest();
+    let passed = outcome?;
+    let reused = passed.iter().filter(|step| step.reused).count();
+    let some = if steps.len() == STEPS.len() { "All steps" } else { "These steps" };
+    println!("\n{some} passed in {}; {reused} of {} had passed with the same inputs.", seconds(start), passed.len());
+    Ok(())
+}
+
+/// Runs a step, unless its last result is still valid.
+fn run_step(one: &Step, before: Option<&Snapshot>, all: bool, pending: &mut Pending<'_>) -> Result<Passed> {
+    let heading = format!("{}: {}", one.name, one.what);
+    pending.wait(one.needs)?;
+    let key = before.map(|snapshot| snapshot.key(one)).transpose()?;
+    let reuse = key.as_ref().filter(|_| !all);
+    if let Some(valid) = reuse.and_then(|key| passed::find(one, key)) {
+        println!("\n==> {heading}\n    unchanged since it passed in {:.1} s: {}", valid.seconds, valid.key);
+        return Ok(Passed { name: one.name, seconds: valid.seconds, reused: true });
+    }
+    passed::forget(one)?;
+    let start = Instant::now();
+    step(heading, || (one.run)(all))?;
+    let seconds = start.elapsed().as_secs_f64();
+    // A file that was edited meanwhile may have been read before or after.
+    let now = Snapshot::take()?.map(|snapshot| snapshot.key(one)).transpose()?;
+    if let Some(key) = key.filter(|key| now.as_ref() == Some(key)) {
+        passed::keep(one, &key, seconds).with_context(|| format!("cannot record that {} passed", one.name))?;
+    }
+    Ok(Passed { name: one.name, seconds, reused: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(words: &[&str], expected: Result<(&[&str], bool), &str>) {
+        match (Request::parse(words), expected) {
+            (Ok(Request::Run { names, all }), Ok(expected)) => assert_eq!((&*names, all), expected),
+            (Err(fault), Err(expected)) => assert!(fault.contains(expected), "{fault}"),
+            (found, expected) => panic!("{found:?} instead of {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn steps_are_chosen_by_name_and_run_in_their_order() {
+        check(&["engine", "format"], Ok((&["format", "engine"], false)));
+        check(&["--all", "lints"], Ok((&["lints"], true)));
+        check(&[], Ok((&names(), false)));
+        check(&["--all"], Ok((&names(), true)));
+        check(&["speling"], Err("`speling` is no step of the tests: format, "));
+        assert_eq!(Request::parse(&["--list"]), Ok(Request::List));
+    }
+
+    #[test]
+    fn a_step_brings_those_that_it_needs() {
+        check(&["browser"], Ok((&["site", "browser"], false)));
+    }
+
+    #[test]
+    fn quick_steps_need_no_installation() {
+        let Ok(Request::Run { names, .. }) = Request::parse(&["--quick"]) else { panic!("--quick is an option") };
+        assert!(names.contains(&"format") && names.len() < STEPS.len());
+        for step in STEPS.iter().filter(|step| names.contains(&step.name)) {
+            assert!(!step.needs.iter().any(|need| need.takes_minutes()), "{}", step.name);
+        }
+    }
+
+    #[test]
+    fn a_step_comes_after_those_that_it_needs() {
+        for (at, step) in STEPS.iter().enumerate() {
+            let earlier = &STEPS[..at];
+            assert!(step.after.iter().all(|name| earlier.iter().any(|step| step.name == *name)), "{}", step.name);
+        }
+    }
+}

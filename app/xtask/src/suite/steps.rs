@@ -1,0 +1,164 @@
+//! The steps of `cargo xtask test`.
+
+use super::times;
+use crate::corpus::Part;
+use crate::setup::Need;
+use crate::step::run;
+use crate::{browser_tests, corpus, dist, size, surroundings, wasm_kernels};
+use anyhow::Result;
+use std::process::Command;
+
+/// One step: a part of the tests that runs, passes and is skipped as a whole.
+pub(crate) struct Step {
+    /// The word of the command line.
+    pub(crate) name: &'static str,
+    /// Its heading.
+    pub(crate) what: &'static str,
+    /// What has to be installed.
+    pub(crate) needs: &'static [Need],
+    /// The steps whose results it uses.
+    pub(crate) after: &'static [&'static str],
+    /// The files of the checkout that its result depends on.
+    pub(crate) reads: Reads,
+    /// A folder that it makes.
+    pub(crate) makes: Option<&'static str>,
+    /// Whether it is part of `--quick`.
+    pub(crate) quick: bool,
+    /// The work. The argument tells whether results that are valid from earlier runs are computed again.
+    pub(crate) run: fn(all: bool) -> Result<()>,
+}
+
+/// Files and folders of the checkout, as the beginnings of paths from its root, or with a `*` before it the end. The runner itself (`app/xtask`), `Cargo.lock` and `Cargo.toml` are
+/// read by every step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reads {
+    /// These alone.
+    Only(&'static [&'static str]),
+    /// Everything but these. A step with a new kind of input is then repeated too often, never too seldom.
+    AllBut(&'static [&'static str]),
+}
+
+/// Read by no program: text for people, and the settings of a server for continuous integration.
+const PROSE: &str = "docs/";
+const SERVER: &str = ".github/";
+
+/// The tests in browsers; the folder has the build's npm packages, too.
+const BROWSER_TESTS: &str = "*.test.mjs";
+
+/// All steps, in the order in which they run.
+pub(crate) const STEPS: &[Step] = &[
+    Step {
+        name: "format",
+        what: "every Rust file is formatted",
+        needs: &[Need::Lints],
+        after: &[],
+        reads: Reads::AllBut(&[PROSE, SERVER, "guides/", "rehearsal/", "public/", BROWSER_TESTS, "tests/fixtures/"]),
+        makes: None,
+        quick: true,
+        run: |_| cargo("fmt --all --check"),
+    },
+    Step {
+        name: "lints",
+        what: "clippy, natively and for wasm32",
+        needs: &[Need::Lints],
+        after: &[],
+        reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/frozen/"]),
+        makes: None,
+        quick: false,
+        run: |_| {
+            cargo("clippy --workspace --all-targets -- -D warnings")?;
+            cargo("clippy --package web --package forward --target wasm32-unknown-unknown -- -D warnings")
+        },
+    },
+    Step {
+        name: "engine",
+        what: "tests of the crates, and the examples of the guides",
+        needs: &[Need::Programs, Need::PyTorch],
+        after: &[],
+        reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS]),
+        makes: None,
+        quick: false,
+        run: |all| {
+            cargo_test("test --workspace --lib --bins --test it", all)?;
+            cargo("test --quiet --package uresnet --doc")
+        },
+    },
+    Step {
+        name: "ports",
+        what: "ports of every fixture, run beside their originals; rules of the house",
+        needs: &[Need::Programs, Need::PyTorch, Need::TensorFlow],
+        after: &[],
+        reads: Reads::AllBut(&[SERVER]),
+        makes: None,
+        quick: false,
+        run: |all| cargo_test("test --workspace --test whole --test fixtures --examples", all),
+    },
+    Step {
+        name: "corpus",
+        what: "ports of files of published packages",
+        needs: &[Need::Programs, Need::Corpus],
+        after: &[],
+        reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/fixtures/", "tests/frozen/", "tests/fuzz/seeds/"]),
+        makes: None,
+        quick: false,
+        run: |_| corpus::run_part(Part::Bounded, None),
+    },
+    Step {
+        name: "kernels",
+        what: "the forward pass under Wasmtime, without SIMD and with all of it",
+        needs: &[Need::Wasmtime],
+        after: &[],
+        reads: Reads::Only(&["app/uresnet/", "app/cli/tests/", "tests/wasm/", "tests/fuzz/seeds/", "public/check/"]),
+        makes: None,
+        quick: false,
+        run: |_| wasm_kernels::test(),
+    },
+    Step {
+        name: "site",
+        what: "the site, built into dist/",
+        needs: &[Need::SiteTools],
+        after: &[],
+        reads: Reads::AllBut(&[
+            PROSE,
+            SERVER,
+            BROWSER_TESTS,
+            "tests/corpus/",
+            "tests/frozen/",
+            "tests/fuzz/",
+            "tests/sweep/",
+        ]),
+        makes: Some("dist"),
+        quick: false,
+        run: |_| {
+            dist::build_by(&|program| surroundings::command(program))?;
+            size::run(size::Limit::Ceiling)
+        },
+    },
+    Step {
+        name: "browser",
+        what: "the site in Chromium and Firefox",
+        needs: &[Need::Programs, Need::Browsers, Need::Corpus],
+        after: &["site"],
+        reads: Reads::AllBut(&[SERVER, "tests/corpus/", "tests/fuzz/", "tests/rooms/", "tests/sweep/"]),
+        makes: None,
+        quick: false,
+        run: |_| browser_tests::run_all(),
+    },
+];
+
+fn cargo(line: &str) -> Result<()> {
+    run(surroundings::command("cargo")?.args(line.split_whitespace()))
+}
+
+/// Tests by cargo, whose times are kept.
+fn cargo_test(line: &str, all: bool) -> Result<()> {
+    let mut cargo: Command = surroundings::command("cargo")?;
+    cargo.args(line.split_whitespace()).args(times::runner()?).env(times::FILE, times::file());
+    if !all {
+        cargo.env(REUSE, "1");
+    }
+    run(&mut cargo)
+}
+
+/// Allows tests to take results of earlier runs that are still valid.
+const REUSE: &str = "PORTOLAN_REUSE";

@@ -1,0 +1,124 @@
+//! How long each test takes. Test programs append lines `seconds<TAB>program<TAB>test` to the file named by
+//! `PORTOLAN_TEST_TIMES`; for Rust's own test programs, `cargo xtask timed` does it, as the runner that cargo starts them with.
+
+use crate::step::ask;
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The variable with the path of the file.
+pub(crate) const FILE: &str = "PORTOLAN_TEST_TIMES";
+
+/// How many tests are listed.
+const SLOWEST: usize = 10;
+
+/// The file of this run.
+pub(crate) fn file() -> PathBuf {
+    workspace::target().join("test-times.tsv")
+}
+
+/// Forgets the times of the last run.
+pub(crate) fn clear() -> Result<()> {
+    fs::write(file(), "").with_context(|| format!("cannot write {}", file().display()))
+}
+
+/// Cargo's arguments that make it start test programs through `cargo xtask timed`.
+pub(crate) fn runner() -> Result<[String; 2]> {
+    let version = ask("rustc", &["-vV"]).context("rustc is missing")?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc reports no host")?;
+    let runner = [workspace::own_program()?.display().to_string(), "timed".to_owned()];
+    Ok(["--config".to_owned(), format!("target.{host}.runner={}", serde_json::json!(runner))])
+}
+
+/// `cargo xtask timed PROGRAM …`: runs a test program and keeps the times of its tests. Of tests that pass, only their number
+/// is shown.
+pub(crate) fn run_timed(program: &str, arguments: &[&str]) -> Result<()> {
+    let can_time = ask(program, &["--help"]).is_some_and(|help| help.contains("--report-time"));
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if can_time {
+        // The option is unstable, and this allows it at run time. (At build time it would compile packages anew.)
+        command.env("RUSTC_BOOTSTRAP", "1").args(["-Zunstable-options", "--report-time"]);
+    }
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {program}"))?;
+    let name = shown(Path::new(program));
+    let mut times = String::new();
+    for line in BufReader::new(child.stdout.take().context("no pipe")?).lines() {
+        let line = line.context("cannot read a test program's output")?;
+        match timed(&line).filter(|_| can_time) {
+            Some((test, seconds)) => times += &format!("{seconds}\t{name}\t{test}\n"),
+            None if !line.is_empty() => println!("{line}"),
+            None => {}
+        }
+    }
+    if let Some(file) = std::env::var_os(FILE) {
+        let mut file =
+            OpenOptions::new().append(true).create(true).open(file).context("cannot write the times of tests")?;
+        file.write_all(times.as_bytes()).context("cannot write the times of tests")?;
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("{name} failed; its tests alone: {program}");
+    }
+    Ok(())
+}
+
+/// `test a::b ... ok <0.012s>`.
+fn timed(line: &str) -> Option<(&str, &str)> {
+    let (test, seconds) = line.strip_prefix("test ")?.split_once(" ... ok <")?;
+    Some((test, seconds.strip_suffix("s>")?))
+}
+
+/// A test program without the hash in its name.
+fn shown(program: &Path) -> String {
+    let stem = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    stem.rsplit_once('-').map_or(stem.clone(), |(name, _)| name.to_owned())
+}
+
+/// Lists the slowest tests of this run.
+pub(crate) fn show_slowest() {
+    let lines = slowest(&fs::read_to_string(file()).unwrap_or_default());
+    if !lines.is_empty() {
+        println!("\nThe slowest tests, of all in target/test-times.tsv:\n{}", lines.join("\n"));
+    }
+}
+
+fn slowest(text: &str) -> Vec<String> {
+    let read = |line| {
+        let mut parts = str::splitn(line, 3, '\t');
+        Some((parts.next()?.parse::<f64>().ok()?, parts.next()?, parts.next()?))
+    };
+    let mut tests: Vec<_> = text.lines().filter_map(read).collect();
+    tests.sort_by(|a, b| b.0.total_cmp(&a.0));
+    tests
+        .iter()
+        .take(SLOWEST)
+        .map(|(seconds, program, test)| format!("    {seconds:>7.1} s  {program}  {test}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_passed_test_is_read() {
+        assert_eq!(timed("test a::b ... ok <0.012s>"), Some(("a::b", "0.012")));
+        assert_eq!(timed("test a::b ... FAILED <0.012s>"), None);
+        assert_eq!(timed("test result: ok. 3 passed"), None);
+    }
+
+    #[test]
+    fn the_slowest_come_first() {
+        let text = "0.5\tit\tb\n12.25\tbrowser\ta test with spaces\nno time\n";
+        assert_eq!(slowest(text), ["       12.2 s  browser  a test with spaces", "        0.5 s  it  b"]);
+    }
+
+    #[test]
+    fn a_program_is_named_without_its_hash() {
+        assert_eq!(shown(Path::new("target/debug/deps/it-0123456789abcdef")), "it");
+    }
+}
