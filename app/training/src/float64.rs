@@ -36,3 +36,47 @@ fn follow(view: &FileView<'_>, id: Id, steps: u8) -> bool {
     let value = value_once(view, id);
     value != id && is(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_float64;
+    use crate::marked;
+
+    /// Whether the marked expression is an array of float64.
+    #[track_caller]
+    fn check(body: &str, expected: bool) {
+        let program = format!("import numpy as np\n{body}");
+        marked::check(&program, expected, |at| is_float64(at.file().view, at.node()));
+    }
+
+    #[test]
+    fn numpy_makes_float64_by_default() {
+        check("f(np.zeros((3, 4)))\n  ^^^^^^^^^^^^^^^^\n", true);
+        check("table = np.zeros((3, 4))\nf(table)\n  ^^^^^\n", true);
+        check("f(2 * np.ones(3) + 1)\n  ^^^^^^^^^^^^^^^^^^\n", true);
+        check("f(np.ones(4).reshape(2, 2))\n  ^^^^^^^^^^^^^^^^^^^^^^^^\n", true);
+    }
+
+    #[test]
+    fn another_type_or_what_is_not_known() {
+        check("f(np.zeros(3, dtype=np.float32))\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n", false);
+        check("f(np.zeros(3).astype('float32'))\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n", false);
+        check("f(np.ones(3) * x)\n  ^^^^^^^^^^^^^^\n", false);
+        check("import torch\nf(torch.zeros(3))\n  ^^^^^^^^^^^^^^\n", false);
+    }
+
+    #[test]
+    #[ignore = "a name is followed only if the file assigns it once"]
+    fn a_name_that_is_assigned_twice() {
+        check("def f():\n    table = np.zeros(3)\n    g(table)\n      ^^^^^\ndef h(n):\n    table = n + 1\n", true);
+        check("table = np.zeros(3)\ntable = table * 2.0\nf(table)\n  ^^^^^\n", true);
+        check("if a:\n    table = np.zeros(3)\nelse:\n    table = np.ones(3)\nf(table)\n  ^^^^^\n", true);
+    }
+
+    #[test]
+    #[ignore = "neither calls nor arguments are followed"]
+    fn an_array_of_another_function() {
+        check("def make():\n    return np.zeros(3)\nf(make())\n  ^^^^^^\n", true);
+        check("def f(table):\n    g(table)\n      ^^^^^\nf(np.zeros(3))\n", true);
+    }
+}

@@ -59,3 +59,37 @@ fn follow(view: &FileView<'_>, id: Id, steps: u8) -> bool {
     };
     index.of_kind_in(k.call, id).iter().any(trains) || index.of_kind_in(k.identifier, id).iter().any(of_name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::comes_from_training;
+    use crate::marked;
+
+    /// Whether the marked expression was computed by a training step.
+    #[track_caller]
+    fn check(program: &str, expected: bool) {
+        marked::check(program, expected, |at| comes_from_training(at.file().view, at.node()));
+    }
+
+    #[test]
+    fn what_the_loop_computes() {
+        let program = |rest: &str| {
+            let trains =
+                "for n, x in enumerate(loader):\n    loss = f(net(x))\n    loss.backward()\n    losses.append(loss)";
+            format!("losses = []\nlr = 0.1\n{trains}\n{rest}")
+        };
+        check(&program("print(loss)\n      ^^^^\n"), true);
+        check(&program("mean = sum(losses) / 2\nprint(mean)\n      ^^^^\n"), true);
+        check(&program("print(lr)\n      ^^\n"), false);
+        check(&program("total = len(losses)\nprint(n)\n      ^\n"), false);
+        check(&program("print(val_loss)\n      ^^^^^^^^\n"), false);
+    }
+
+    #[test]
+    fn what_a_function_that_trains_returns() {
+        let trains = "def epoch(net):\n    loss = net()\n    loss.backward()\n    return loss\n";
+        check(&format!("{trains}a = epoch(net)\nprint(a)\n      ^\n"), true);
+        check("a = train_one(net)\nprint(a)\n      ^\n", true);
+        check("a = restrain(net)\nprint(a)\n      ^\n", false);
+    }
+}

@@ -62,3 +62,6 @@ pub use step::{Obstacle, TrainingStep};
 pub use target::TargetFacts;
 pub use unused::Unused;
 pub use view::FileView;
+
+#[cfg(test)]
+mod marked;

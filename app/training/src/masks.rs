@@ -49,3 +49,87 @@ pub fn is_element(file: FileInProject<'_, '_>, id: Id) -> bool {
         && places.into_iter().all(is_place)
         && index.value(value).is_some_and(of_parameter)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{indices, is_element, is_mask};
+    use crate::marked;
+
+    /// Whether the marked index is a boolean mask.
+    #[track_caller]
+    fn check(program: &str, expected: bool) {
+        marked::check(program, expected, |at| {
+            assert!(indices(at.file().view).any(|id| id == at.node()), "no index is marked:\n{program}");
+            is_mask(at.file(), at.node())
+        });
+    }
+
+    #[test]
+    fn what_compares_is_a_mask() {
+        check("x[labels == 1]\n  ^^^^^^^^^^^\n", true);
+        check("x[(labels > 1) & valid]\n  ^^^^^^^^^^^^^^^^^^^^\n", true);
+        check("x[~keep]\n  ^^^^^\n", true);
+        check("x[keep.bool()]\n  ^^^^^^^^^^^\n", true);
+        check("import torch\nx[keep.to(torch.bool)]\n  ^^^^^^^^^^^^^^^^^^^\n", true);
+        check("x[i + 1]\n  ^^^^^\n", false);
+        check("x[keep.long()]\n  ^^^^^^^^^^^\n", false);
+        check("x[name == 'a']\n  ^^^^^^^^^^^\n", false);
+    }
+
+    #[test]
+    fn what_is_selected_is_no_choice_of_python() {
+        // A list has no masks, and what is assigned keeps its shape.
+        check("(a, b)[i == 1]\n       ^^^^^^\n", false);
+        check("x[labels == 1] = 0\n  ^^^^^^^^^^^\n", false);
+        check("x[labels == 1] += 1\n  ^^^^^^^^^^^\n", true);
+    }
+
+    #[test]
+    fn a_name_is_what_it_was_assigned_last() {
+        check("keep = labels == 1\nx[keep]\n  ^^^^\n", true);
+        check("keep = labels == 1\nkeep = keep.long()\nx[keep]\n  ^^^^\n", false);
+        check("keep, n = labels == 1, 2\nx[keep]\n  ^^^^\n", true);
+        check("keep = labels == 1\ndef f(keep):\n    return x[keep]\n             ^^^^\n", false);
+        let arms = "if a:\n    keep = torch.arange(4)\nelse:\n    keep = labels == 1\nx[keep]\n  ^^^^\n";
+        check(arms, true);
+    }
+
+    #[test]
+    fn a_mask_of_another_function() {
+        let made = "#- cut.py\ndef near(x):\n    return x, x < 2\n#- train.py\nfrom cut import near\n";
+        check(&format!("{made}a, keep = near(x)\nx[keep]\n  ^^^^\n"), true);
+        check(&format!("{made}a, keep = near(x)\nx[a]\n  ^\n"), false);
+        check("def f(x, keep):\n    return x[keep]\n             ^^^^\nf(x, y == 1)\n", true);
+        let forward =
+            "class Net(nn.Module):\n    def forward(self, x, keep):\n        return x[keep]\n                 ^^^^\n";
+        check(&format!("{forward}keep = labels == 1\nnet(x, keep)\n"), true);
+    }
+
+    #[test]
+    #[ignore = "of two arms, only the assignment that is last in the text is read"]
+    fn a_mask_in_the_first_arm() {
+        check("if a:\n    keep = labels == 1\nelse:\n    keep = torch.arange(4)\nx[keep]\n  ^^^^\n", true);
+    }
+
+    #[test]
+    #[ignore = "only plain assignments of plain names are followed"]
+    fn a_mask_by_another_binding() {
+        check("if (keep := labels == 1) is not None:\n    x[keep]\n      ^^^^\n", true);
+        check(
+            "class A:\n    def f(self, y):\n        self.keep = y == 1\n        x[self.keep]\n          ^^^^^^^^^\n",
+            true,
+        );
+        check("kept = {'keep': y == 1}\nx[kept['keep']]\n  ^^^^^^^^^^^^\n", true);
+    }
+
+    #[test]
+    fn one_number_of_a_given_tensor() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| is_element(at.file(), at.node()));
+        };
+        check("def f(x, edges):\n    return x[edges[0, 1]]\n             ^^^^^^^^^^^\n", true);
+        check("def f(x, edges):\n    for e in range(3):\n        a = edges[0, e]\n        x[a]\n          ^\n", true);
+        check("def f(x, edges):\n    return x[edges[0]]\n             ^^^^^^^^\n", false);
+        check("def f(x):\n    return x[edges[0, 1]]\n             ^^^^^^^^^^^\n", false);
+    }
+}

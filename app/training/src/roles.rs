@@ -445,3 +445,88 @@ pub(crate) fn hinted(name: &str) -> Option<Role> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Role;
+    use crate::marked;
+
+    #[track_caller]
+    fn check(program: &str, expected: impl Into<Option<Role>>) {
+        marked::check(program, expected.into(), |at| at.file().role(at.node()));
+    }
+
+    #[test]
+    fn the_role_of_what_a_name_is_assigned() {
+        check("import torchvision\nnet = torchvision.models.resnet18()\nnet\n^^^\n", Role::Model);
+        check("class Net(torch.nn.Module):\n    pass\nx = Net()\nx\n^\n", Role::Model);
+        check("import torch\na = torch.optim.SGD(p, lr=1)\na\n^\n", Role::Optimizer);
+        check("import torch\na = torch.optim.lr_scheduler.StepLR(b, 1)\na\n^\n", Role::Scheduler);
+        check("import torch\na = torch.utils.data.DataLoader(b)\na\n^\n", Role::Loader);
+        check("from torch import nn\na = nn.CrossEntropyLoss()\na\n^\n", Role::Criterion);
+        check("from torch import nn\na = nn.CrossEntropyLoss()\nb = a(x, y)\nb\n^\n", Role::Loss);
+        check("import torch\na = torch.amp.GradScaler()\na\n^\n", Role::Scaler);
+        check("import torch\na = torch.device('cuda')\na\n^\n", Role::Device);
+        check("from torchvision.datasets import ImageDataset\na = ImageDataset(path)\na\n^\n", Role::Dataset);
+        check("import torch\na = torch.zeros(3)\na\n^\n", None);
+        check("a = Steps()\na\n^\n", None);
+    }
+
+    #[test]
+    fn a_role_that_goes_through_calls_and_tuples() {
+        let built = "from torch import nn\ndef build():\n    return nn.Linear(2, 2), 3\n";
+        check(&format!("{built}a, b = build()\na\n^\n"), Role::Model);
+        check(&format!("{built}a, b = build()\nb\n^\n"), None);
+        check("from torch import nn\na, b = nn.Linear(2, 2), nn.MSELoss()\nb\n^\n", Role::Criterion);
+        check("from torch import nn\na = nn.Linear(2, 2).to(d)\na\n^\n", Role::Model);
+        check("import torch\na = torch.compile(torch.nn.Linear(2, 2))\na\n^\n", Role::Model);
+        check("run(kwargs['optimizer'])\n    ^^^^^^^^^^^^^^^^^^^\n", Role::Optimizer);
+    }
+
+    #[test]
+    fn a_role_that_another_file_shows() {
+        let made = "#- nets.py\nimport torch\ndef build():\n    return torch.nn.Linear(2, 2)\n";
+        check(&format!("{made}#- train.py\nfrom nets import build\na = build()\na\n^\n"), Role::Model);
+        let kept = "#- base.py\nimport torch\nclass Base:\n    def setup(self):\n        self.o = torch.optim.SGD(p)\n";
+        let read = "#- train.py\nclass Run(Base):\n    def fit(self):\n        self.o.step()\n        ^^^^^^\n";
+        check(&format!("{kept}{read}"), Role::Optimizer);
+    }
+
+    #[test]
+    fn a_role_by_use() {
+        check("def fit(a):\n    a.zero_grad()\n    a.step()\n    ^\n", Role::Optimizer);
+        check("def fit(a):\n    a.step()\n    ^\n", None);
+        check("def fit(a):\n    f(a.parameters())\n      ^\n", Role::Model);
+        check("def fit(a, b):\n    a.scale(b).backward()\n    a.update()\n    ^\n", Role::Scaler);
+    }
+
+    #[test]
+    fn a_role_by_name_alone() {
+        check("def fit(model):\n    model(x)\n    ^^^^^\n", Role::Model);
+        check("def fit(model_input):\n    f(model_input)\n      ^^^^^^^^^^^\n", None);
+        check("get_model(x)\n^^^^^^^^^\n", None);
+        check("for x in train_loader:\n         ^^^^^^^^^^^^\n    pass\n", Role::Loader);
+        // It says something else than what is assigned.
+        check("model = 3\nf(model)\n  ^^^^^\n", None);
+    }
+
+    #[test]
+    fn a_number_is_no_loss() {
+        let program = "from torch import nn\nfit = nn.MSELoss()\nloss = fit(x, y)\nf(loss)\n  ^^^^\n";
+        check(program, Role::Loss);
+        check(&format!("{program}loss = 0.0\n"), None);
+    }
+
+    #[test]
+    #[ignore = "any call may return what the name says, also one of torch that makes a tensor"]
+    fn a_tensor_with_the_name_of_a_model() {
+        check("import torch\nnet = torch.zeros(3)\nf(net)\n  ^^^\n", None);
+    }
+
+    #[test]
+    #[ignore = "names are looked up in the whole file, whatever their scope"]
+    fn a_name_of_another_function() {
+        let trains = "import torch\nnet = torch.nn.Linear(2, 2)\n";
+        check(&format!("{trains}def report(path):\n    net = open(path)\n    net.close()\n    ^^^\n"), None);
+    }
+}

@@ -110,3 +110,71 @@ pub fn names_validation(name: &str) -> bool {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{names_validation, runs_without_gradients};
+    use crate::marked;
+
+    /// The first lines of the code that trains and of the functions that validate.
+    #[track_caller]
+    fn check(program: &str, training: &str, validation: &str) {
+        marked::check(program, [training, validation], |at| {
+            let steps = &at.file().view.steps;
+            [&steps.training, &steps.validation].map(|found| at.lines(found.iter().copied()))
+        });
+    }
+
+    #[test]
+    fn what_calls_backward_trains() {
+        check("def fit(net):\n    net().backward()\n", "def fit(net):", "");
+        check("for e in range(2):\n    for x in y:\n        net(x).backward()\n", "for e in range(2):", "");
+        check("class A(unittest.TestCase):\n    def check(self):\n        net().backward()\n", "", "");
+        check("#- test_net.py\ndef test_gradient(net):\n    net().backward()\n", "", "");
+    }
+
+    #[test]
+    fn a_backward_that_differentiates_nothing() {
+        check("import numpy as np\nclass A:\n    def fit(self, g):\n        self.layer.backward(g)\n", "", "");
+        check("import torch\ndef fit(self, g):\n    self.layer.backward(g)\n", "def fit(self, g):", "");
+    }
+
+    #[test]
+    fn what_evaluates_a_model_it_is_given_validates() {
+        check("def validate(net):\n    net(x)\n", "", "def validate(net):");
+        check("def test():\n    net = Net()\n    print(net(x))\n", "", "");
+        check("def test():\n    net.eval()\n    net(x)\n", "", "def test():");
+        check("def validate(net):\n    net(x).backward()\n", "def validate(net):", "");
+    }
+
+    #[test]
+    fn names_of_functions_that_validate() {
+        let check = |name: &str, expected: bool| assert_eq!(names_validation(name), expected, "{name}");
+        check("val_step", true);
+        check("run_eval", true);
+        check("Testing", true);
+        check("value", false);
+        check("latest", false);
+    }
+
+    #[test]
+    fn what_records_no_gradients() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| runs_without_gradients(&at.file().view.file, at.node()));
+        };
+        check("with torch.no_grad():\n    net(x)\n    ^^^^^^\n", true);
+        check("@torch.inference_mode()\ndef f():\n    net(x)\n    ^^^^^^\n", true);
+        check("with torch.enable_grad():\n    net(x)\n    ^^^^^^\n", false);
+        check("with torch.no_grad():\n    pass\nnet(x)\n^^^^^^\n", false);
+    }
+
+    #[test]
+    #[ignore = "only two words in the first line of a block or of a decorator are read"]
+    fn what_records_no_gradients_by_another_word() {
+        let check = |program: &str| {
+            marked::check(program, true, |at| runs_without_gradients(&at.file().view.file, at.node()));
+        };
+        check("with torch.set_grad_enabled(False):\n    net(x)\n    ^^^^^^\n");
+        check("from torch import no_grad as off\nwith off():\n    net(x)\n    ^^^^^^\n");
+    }
+}

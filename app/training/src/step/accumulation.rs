@@ -344,7 +344,58 @@ fn is_one_term(expression: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_one_term;
+    use super::{Counter, is_one_term};
+    use crate::marked::{self, with_setup};
+
+    /// How a step accumulates gradients: by what, over how many batches, and their number where it is known.
+    #[track_caller]
+    fn check(rest: &str, expected: &str) {
+        marked::check(&with_setup(rest), expected, |at| {
+            let step = at.step().expect("a step");
+            let by = |by: &Counter| match by {
+                Counter::Around => "test",
+                Counter::Skip(_) => "skip",
+                Counter::Turns(_) => "loop",
+                Counter::Parts(..) => "parts",
+            };
+            match &step.accumulates {
+                Ok(None) => "none".to_owned(),
+                Ok(Some(found)) => format!("{} {} {}", by(&found.by), found.count, found.value),
+                Err(obstacle) => obstacle.name.to_owned(),
+            }
+        });
+    }
+
+    #[test]
+    fn gradients_of_several_batches_in_one_step() {
+        let loops = "for i, (x, y) in enumerate(loader):\n    F.mse_loss(net(x), y).backward()\n";
+        check(&format!("{loops}    optimizer.step()\n"), "none");
+        check(&format!("{loops}    if (i + 1) % 4 == 0:\n        optimizer.step()\n"), "test 4 4");
+        check(&format!("{loops}    last = (i + 1) % 4 == 0\n    if last:\n        optimizer.step()\n"), "test 4 4");
+        check(&format!("{loops}    if (i + 1) % 4 != 0:\n        continue\n    optimizer.step()\n"), "skip 4 4");
+        check(
+            &format!("{loops}    if (i + 1) % 4 == 0 and ready:\n        optimizer.step()\n"),
+            "accumulation_unclear",
+        );
+        check(&format!("{loops}    if (i + 1) % len(x) == 0:\n        optimizer.step()\n"), "accumulation_unclear");
+        check(&format!("{loops}    n = f(x)\n    if i % n == 0:\n        optimizer.step()\n"), "count_unknown");
+    }
+
+    #[test]
+    fn a_test_that_selects_batches_accumulates_nothing() {
+        let selects = "for i, (x, y) in enumerate(loader):\n    if i % 4 == 0:\n        ";
+        check(&format!("{selects}F.mse_loss(net(x), y).backward()\n        optimizer.step()\n"), "none");
+    }
+
+    #[test]
+    fn an_inner_loop_with_the_backward_pass() {
+        let turns = "for i in range(9):\n    for _ in range(2):\n        x, y = next(it)\n        ";
+        check(&format!("{turns}F.mse_loss(net(x), y).backward()\n    optimizer.step()\n"), "loop 2 2");
+        let parts = "for x, y in loader:\n    for a, b in zip(x.chunk(2), y.chunk(2)):\n        ";
+        check(&format!("{parts}F.mse_loss(net(a), b).backward()\n    optimizer.step()\n"), "parts 2 2");
+        let epoch = "for x, y in loader:\n    F.mse_loss(net(x), y).backward()\noptimizer.step()\n";
+        check(&format!("for e in range(2):\n    {}", epoch.replace('\n', "\n    ")), "update_after_epoch");
+    }
 
     #[test]
     fn a_division_divides_the_last_term() {

@@ -39,3 +39,41 @@ pub fn value_once(file: &PythonFile<'_>, id: Id) -> Id {
 pub(crate) fn binds_in(file: &PythonFile<'_>, body: Id, name: &str) -> bool {
     bindings(file, name).into_iter().any(|b| file.index.is_within(b, body))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{bindings, value_once};
+    use crate::marked;
+
+    #[test]
+    fn what_binds_a_name() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines(bindings(&at.file(), "a")));
+        };
+        check("a = 1\na += 2\nfor a in b:\n    pass\n", "a = 1\na += 2\nfor a in b:");
+        check("(a, b), c = d\n", "(a, b), c = d");
+        check("a.b = 1\na[0] = 2\nf(a=3)\n", "");
+    }
+
+    #[test]
+    fn the_value_of_a_name() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines([value_once(&at.file(), at.node())]));
+        };
+        check("a = g(1)\nf(a)\n  ^\n", "g(1)");
+        check("a, b = 1, 2\nf(b)\n  ^\n", "2");
+        check("a = 1\na = 2\nf(a)\n  ^\n", "a");
+        check("f(a)\n  ^\n", "a");
+    }
+
+    #[test]
+    #[ignore = "assignments of the whole file count, in any order"]
+    fn the_value_of_a_name_in_its_scope() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines([value_once(&at.file(), at.node())]));
+        };
+        check("a = 1\nf(a)\n  ^\ndef g():\n    a = 2\n", "1");
+        check("a = 1\na = 2\nf(a)\n  ^\n", "2");
+        check("f(a)\n  ^\na = 1\n", "a");
+    }
+}

@@ -20,3 +20,23 @@ pub(crate) fn given(file: &PythonFile<'_>, function: Id, parameter: &str) -> Vec
 pub(crate) fn is_epoch(name: &str) -> bool {
     name == "epoch" || name.ends_with("_epoch")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::given;
+    use crate::marked;
+
+    #[test]
+    fn what_callers_pass_for_a_parameter() {
+        let check = |function: &str, calls: &str, expected: &str| {
+            let mark = if function.starts_with("class") { "    ^^^" } else { "^^^" };
+            let program = format!("{function}\n{mark}\n        pass\n{calls}\n");
+            marked::check(&program, expected, |at| at.lines(given(&at.file(), at.node(), "b")));
+        };
+        check("def f(a, b):", "f(1, 2)\nf(b=3, a=1)\nf(1)", "2\n3");
+        check("def f(a):", "f(1)", "");
+        check("class A:\n    def f(self, b):", "run.f(1)", "1");
+        // Of a model, it is another method.
+        check("class A:\n    def f(self, b):", "model.f(1)", "");
+    }
+}

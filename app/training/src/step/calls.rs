@@ -35,3 +35,49 @@ pub(crate) fn spread(file: &PythonFile<'_>, id: Id) -> Vec<Id> {
     let several = [k.expression_list, k.tuple, k.pattern_list, k.tuple_pattern].contains(&file.index.kind(id));
     if several { file.index.parts(id).collect() } else { vec![id] }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{is_parameter, is_statement, loop_around, spread};
+    use crate::marked;
+
+    #[test]
+    fn the_loop_around_a_place() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines(loop_around(&at.file(), at.node())));
+        };
+        check("for x in y:\n    while z:\n        f(x)\n        ^^^^\n", "while z:");
+        check("for x in y:\n    def g():\n        f(x)\n        ^^^^\n", "");
+    }
+
+    #[test]
+    fn a_call_by_itself() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| is_statement(&at.file(), at.node()));
+        };
+        check("f(x)\n^^^^\n", true);
+        check("a = f(x)\n    ^^^^\n", false);
+    }
+
+    #[test]
+    fn a_name_among_the_parameters() {
+        let check = |name: &str, expected: bool| {
+            let program = "def f(a, *b, c=1, **d):\n^^^\n    e = 1\n";
+            marked::check(program, expected, |at| is_parameter(&at.file(), at.node(), name));
+        };
+        check("a", true);
+        check("b", true);
+        check("d", true);
+        check("e", false);
+    }
+
+    #[test]
+    fn elements_of_a_tuple() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines(spread(&at.file(), at.node())));
+        };
+        check("x = a, b\n    ^^^^\n", "a\nb");
+        check("x = (a, b)\n    ^^^^^^\n", "a\nb");
+        check("x = [a, b]\n    ^^^^^^\n", "[a, b]");
+    }
+}

@@ -138,3 +138,73 @@ pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name
     }
     given(&file, function, name).into_iter().any(follows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{changes, changing, cut_by_hand};
+    use crate::marked::{self, with_setup};
+
+    /// Whether the marked name has several values during one training.
+    #[track_caller]
+    fn check(rest: &str, expected: bool) {
+        marked::check(&with_setup(rest), expected, |at| {
+            let name = at.file().view.index.text_of(at.node());
+            changes(at.file(), "optimizer", at.node(), name, 4)
+        });
+    }
+
+    #[test]
+    fn what_a_loop_assigns_changes() {
+        check("for epoch in range(3):\n    f(epoch)\n      ^^^^^\n", true);
+        check("for epoch in range(3):\n    a = epoch / 5\n    f(a)\n      ^\n", true);
+        check("a = 3\nfor epoch in range(3):\n    f(a)\n      ^\n", false);
+        check("for a in rates:\n    optimizer = torch.optim.SGD(p, lr=a)\n    f(a)\n      ^\n", false);
+    }
+
+    #[test]
+    fn what_callers_pass_changes_if_it_does_there() {
+        check("def fit(a):\n    f(a)\n      ^\nfor epoch in range(3):\n    fit(epoch)\n", true);
+        check("def fit(a):\n    f(a)\n      ^\nfor epoch in range(3):\n    fit(lr)\n", false);
+        check("def fit(epoch):\n    f(epoch)\n      ^^^^^\n", true);
+        check("def fit(a):\n    f(a)\n      ^\n", false);
+        check("def fit():\n    f(a)\n      ^\nfor a in range(3):\n    fit()\n", true);
+    }
+
+    #[test]
+    fn what_a_method_assigns_changes() {
+        let class = "class A:\n    def __init__(self):\n        self.a = 0\n    def fit(self):\n        f(self.a)\n          ^^^^^^\n";
+        check(class, false);
+        check(&format!("{class}    def end(self):\n        self.a += 1\n"), true);
+        check(&format!("{class}    def end(self):\n        self.b += 1\n"), false);
+    }
+
+    #[test]
+    fn values_that_a_step_may_not_keep() {
+        let check = |loss: &str, expected: &str| {
+            let loops = "rate = 0.5\nfor epoch in range(3):\n    for n, (x, y) in enumerate(loader):";
+            let rest = "        loss.backward()\n        optimizer.step()";
+            let program = format!("{loops}\n        loss = {loss}\n{rest}\n");
+            marked::check(&with_setup(&program), expected, |at| {
+                let step = at.step().expect("a step");
+                at.lines(changing(&step, &step.before))
+            });
+        };
+        check("F.mse_loss(net(x), y)", "");
+        check("rate * net(x).mean()", "");
+        check("epoch * net(x).mean()", "epoch");
+        check("n * net(x).mean()", "n");
+    }
+
+    #[test]
+    fn a_batch_that_is_sliced_by_hand() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| {
+                let around = crate::step::loop_around(&at.file(), at.node()).expect("a loop");
+                at.lines(cut_by_hand(at.file(), around, at.node()))
+            });
+        };
+        check("for i in range(0, 9, 3):\n    f(images[i:i + 3])\n      ^^^^^^\n", "images[i:i + 3]");
+        check("for i in range(0, 9, 3):\n    f(images[0:3])\n      ^^^^^^\n", "");
+        check("for images in loader:\n    f(images[k])\n      ^^^^^^\n", "");
+    }
+}

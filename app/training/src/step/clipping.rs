@@ -111,3 +111,49 @@ impl Clipping {
         text_at(file, whole, at, self.limit?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::marked::{self, with_setup};
+
+    /// The limit at which a step clips the 2-norm of its gradients at every step, or the call that clips otherwise.
+    #[track_caller]
+    fn check(clips: &str, expected: &str) {
+        let step = "for i, (x, y) in enumerate(loader):\n    F.mse_loss(net(x), y).backward()\n";
+        marked::check(&with_setup(&format!("{step}{clips}\n    optimizer.step()\n")), expected, |at| {
+            let step = at.step().expect("a step");
+            match step.norm_clipped() {
+                Ok(found) => at.lines(found.and_then(|(_, clipping)| clipping.limit)),
+                Err(call) => format!("otherwise {}", at.lines([call])),
+            }
+        });
+    }
+
+    #[test]
+    fn a_limit_of_the_norm_at_every_step() {
+        let clip = "nn.utils.clip_grad_norm_(net.parameters()";
+        check("    pass", "");
+        check(&format!("    {clip}, 0.5)"), "0.5");
+        check(&format!("    {clip}, max_norm=limit, norm_type=2)"), "limit");
+        check(&format!("    norm = {clip}, 0.5)\n    print(norm)"), "0.5");
+    }
+
+    #[test]
+    fn gradients_that_are_clipped_otherwise() {
+        let check = |clips: &str, call: &str| check(&format!("    {clips}"), &format!("otherwise {call}"));
+        let (norm, value) = ("nn.utils.clip_grad_norm_(w, 0.5, 1)", "nn.utils.clip_grad_value_(w, 0.5)");
+        check(norm, norm);
+        check(value, value);
+        let plain = "nn.utils.clip_grad_norm_(w, 0.5)";
+        check(&format!("if args.clip:\n        {plain}"), plain);
+        check(&format!("norm = {plain}\n    if norm > 2:\n        stop()"), plain);
+    }
+
+    #[test]
+    fn clipping_behind_the_update_of_gradients_that_are_cleared() {
+        let step = "for x in loader:\n    optimizer.zero_grad()\n    net(x).backward()\n    optimizer.step()\n    ";
+        marked::check(&with_setup(&format!("{step}nn.utils.clip_grad_norm_(w, 0.5)\n")), 0, |at| {
+            at.step().expect("a step").clipping.len()
+        });
+    }
+}

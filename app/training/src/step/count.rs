@@ -280,3 +280,47 @@ fn is_setting(file: &PythonFile<'_>, id: Id) -> bool {
         && [k.string, k.integer].contains(&index.kind(key))
         && (dotted(index, owner).is_some() || is_setting(file, owner))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, literal, number};
+    use crate::marked;
+
+    /// How `n` of the step is written where a loader is made, and from where on it is known.
+    #[track_caller]
+    fn check(program: &str, expected: &str) {
+        marked::check(program, expected, |at| {
+            let header = crate::step::end_of_imports(at.file(), at.whole());
+            match number(&at.file(), at.whole(), "n", header) {
+                None => "nowhere".to_owned(),
+                Some((value, Known::FromStart)) => format!("{value} everywhere"),
+                Some((value, Known::After(id))) => format!("{value} after {}", at.lines([id])),
+                Some((value, Known::Before(id))) => format!("{value} before {}", at.lines([id])),
+            }
+        });
+    }
+
+    #[test]
+    fn where_a_number_of_the_step_is_known() {
+        let step = "def fit(loader, n):\n    for x in loader:\n        net(x).backward()\n";
+        let top = "import torch\nn = args.n\nloader = DataLoader(data)\nfor x in loader:\n    net(x).backward()\n";
+        check(top, "n after n = args.n");
+        let main = "def main(args):\n    loader = DataLoader(data)\n";
+        check(&format!("{step}{main}    fit(loader, args.n)\n"), "args.n before loader = DataLoader(data)");
+        check(&format!("{step}{main}    fit(loader, 4)\n"), "4 before loader = DataLoader(data)");
+        check(&format!("{step}{main}    fit(loader, 4)\n    fit(loader, 2)\n"), "nowhere");
+        let default = step.replace("n):", "n=8):");
+        check(&format!("{default}{main}    fit(loader)\n"), "8 everywhere");
+        check(&format!("{default}{main}    fit(loader, n=2)\n"), "2 before loader = DataLoader(data)");
+    }
+
+    #[test]
+    fn a_number_that_is_written_once() {
+        let check = |program: &str, expected: Option<u32>| {
+            marked::check(program, expected, |at| literal(&at.file(), "n", at.node()));
+        };
+        check("n = 4\nf(n)\n  ^\n", Some(4));
+        check("n = 4\nn = 2\nf(n)\n  ^\n", None);
+        check("n = 4\ndef f(n):\n    g(n)\n      ^\n", None);
+    }
+}

@@ -165,3 +165,62 @@ pub(crate) fn member_of_self(file: &PythonFile<'_>, name: Id) -> Option<Id> {
     let parent = file.index.parent(name).filter(|p| file.index.kind(*p) == k.attribute)?;
     dotted(&file.index, parent).map(|_| parent)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{altered, assigned, backward_slice, leaves, reads, reference};
+    use crate::marked;
+    use python::tree::ROOT;
+
+    #[test]
+    fn statements_that_contain_no_others() {
+        let program = "def f():\n^^^\n    a = 1\n    for x in y:\n        b = 2\n    def g():\n        c = 3\n    with d:\n        e()\n";
+        marked::check(program, "a = 1\nb = 2\ne()", |at| at.lines(leaves(&at.file(), at.node())));
+    }
+
+    #[test]
+    fn names_that_a_statement_assigns_changes_and_reads() {
+        let check = |statement: &str, expected: [&str; 3]| {
+            marked::check(&format!("{statement}\n"), expected.map(str::to_owned), |at| {
+                let (file, index) = (at.file(), &at.file().view.index);
+                let only = index.parts(ROOT).next().expect("a statement");
+                let words = |ids: Vec<_>| ids.into_iter().map(|id| index.text_of(id)).collect::<Vec<_>>().join(" ");
+                let changed = altered(&file, only).unwrap_or_default().to_owned();
+                [assigned(&file, only).join(" "), changed, words(reads(&file, only))]
+            });
+        };
+        check("a, (b, self.c) = d(e=f)", ["a b self.c", "", "self d f"]);
+        check("a[b] = c", ["", "a", "a b c"]);
+        check("a.clamp_(0, b)", ["", "a", "a b"]);
+        check("a += b", ["a", "", "a b"]);
+        check("a = [b for b in c]", ["a", "", "c"]);
+        check("a.clamp(0)", ["", "", "a"]);
+    }
+
+    #[test]
+    fn the_statements_that_a_name_depends_on() {
+        let check = |body: &str, expected: &str| {
+            let program = format!("for x in y:\n^^^\n{body}\n");
+            marked::check(&program, expected, |at| {
+                at.lines(backward_slice(&at.file(), &leaves(&at.file(), at.node()), &["a"]))
+            });
+        };
+        check("    b = x\n    c = 1\n    a = b", "b = x\na = b");
+        // A later assignment replaces an earlier one, unless it reads it or may not be made.
+        check("    a = x\n    a = 1", "a = 1");
+        check("    a = x\n    a += 1", "a = x\na += 1");
+        check("    a = x\n    a[0] = 1", "a = x\na[0] = 1");
+    }
+
+    #[test]
+    fn the_whole_of_what_looks_something_up() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines([reference(&at.file(), at.node())]));
+        };
+        check("f(batch['x'].to(d))\n  ^^^^^\n", "batch['x'].to(d)");
+        check("f(self.args.rate)\n  ^^^^\n", "self.args.rate");
+        check("f(x.shape[0])\n  ^\n", "x");
+        check("f(x[i])\n  ^\n", "x");
+        check("f(x.mean())\n  ^\n", "x");
+    }
+}

@@ -141,3 +141,56 @@ pub(crate) fn bound_first(file: &PythonFile<'_>, statement: Id) -> Vec<String> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{bound_first, is_constant, units};
+    use crate::marked::{self, with_setup};
+    use crate::step::{leaves, loop_around};
+
+    #[test]
+    fn a_test_with_one_outcome_for_the_whole_run() {
+        let check = |above: &str, test: &str, expected: bool| {
+            let mark = "^".repeat(test.len());
+            let program = format!("{above}\nfor x, y in loader:\n    if {test}:\n       {mark}\n        pass\n");
+            marked::check(&with_setup(&program), expected, |at| {
+                let body = loop_around(&at.file(), at.node()).expect("a loop");
+                is_constant(at.file(), "optimizer", body, at.node())
+            });
+        };
+        check("a = 3", "a > 2", true);
+        check("a = 3\na = 4", "a > 2", false);
+        check("", "args.steps > 0", true);
+        check("", "len(x) > 2", true);
+        check("", "x.ndim == 3", true);
+        check("", "x > 2", false);
+        check("", "x.training", false);
+        check("", "f(2) > 2", false);
+    }
+
+    #[test]
+    fn a_fixed_test_or_loop_is_one_statement() {
+        let check = |body: &str, expected: &str| {
+            let program = format!("for x, y in loader:\n^^^\n{body}\n");
+            marked::check(&with_setup(&program), expected, |at| {
+                let found = units(at.file(), "optimizer", at.node(), &leaves(&at.file(), at.node()));
+                at.lines(found)
+            });
+        };
+        check("    if args.deep:\n        x = x + 1\n    f(x)", "if args.deep:\nf(x)");
+        check("    if args.deep:\n        print(x)\n    f(x)", "print(x)\nf(x)");
+        check("    if x > 1:\n        x = x + 1\n    f(x)", "x = x + 1\nf(x)");
+        check("    for i in range(3):\n        x = x + i\n    f(x)", "for i in range(3):\nf(x)");
+    }
+
+    #[test]
+    fn what_a_statement_binds_before_it_reads_it() {
+        let check = |program: &str, name: &str, expected: bool| {
+            marked::check(program, expected, |at| bound_first(&at.file(), at.node()).iter().any(|bound| bound == name));
+        };
+        check("for i in range(3):\n^^^\n    x = i\n", "x", true);
+        check("for i in range(3):\n^^^\n    x = i\n", "i", true);
+        check("for i in range(3):\n^^^\n    x = x + i\n", "x", false);
+        check("x = 1\n^^^^^\n", "x", false);
+    }
+}

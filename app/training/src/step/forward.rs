@@ -83,3 +83,48 @@ fn makes_model(file: FileInProject<'_, '_>, call: Id) -> bool {
             index.calls().any(|c| c.callee().is_some_and(|g| index.is_text(g, index.text_of(target))))
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{method_call, model_calls, models_handed};
+    use crate::marked::{self, with_setup};
+    use python::tree::ROOT;
+
+    #[test]
+    fn calls_that_run_a_model() {
+        let check = |rest: &str, expected: &str| {
+            marked::check(&with_setup(rest), expected, |at| at.lines(model_calls(at.file())));
+        };
+        check("y = net(x)\n", "net(x)");
+        check("class A(nn.Module):\n    def forward(self, x):\n        return self.net(x)\n", "");
+        check("class Net(nn.Module):\n    pass\nG = Net()\nG(x)\n", "G(x)");
+        check("loss_model(x)\n", "");
+        check("from sklearn import model_selection\nmodel_selection.split(x)\n", "");
+    }
+
+    #[test]
+    fn a_method_that_runs_a_model() {
+        let check = |rest: &str, expected: &str| {
+            marked::check(&with_setup(rest), expected, |at| {
+                at.lines(method_call(at.file(), ROOT).map(|found| found.0))
+            });
+        };
+        check("a = net.score(x)\n", "net.score(x)");
+        check("a = net.score()\n", "");
+        check("a = net.load_state_dict(x)\n", "");
+        check("a = x.score(y)\n", "");
+    }
+
+    #[test]
+    fn a_model_that_a_function_of_another_file_runs() {
+        let check = |body: &str, expected: &str| {
+            let file = format!("#- draw.py\ndef render(net, x):\n    {body}\n    return y\n#- train.py\n");
+            let rest = "from draw import render\nrender(net, x)\n^^^^^^^^^^^^^^\n";
+            marked::check(&format!("{file}{}", with_setup(rest)), expected, |at| {
+                at.lines(models_handed(at.file(), at.node()))
+            });
+        };
+        check("y = net(x)", "net");
+        check("y = net(x).item()", "");
+    }
+}

@@ -43,3 +43,33 @@ fn holds_weights(file: FileInProject<'_, '_>, id: Id) -> bool {
         || matches!(file.role(id), Some(Role::Optimizer | Role::Model))
         || arguments(&file, id).into_iter().any(|given| holds_weights(file, given))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::gradient_read;
+    use crate::marked::{self, with_setup};
+
+    /// Where a step reads gradients after the backward pass.
+    #[track_caller]
+    fn check(reads: &str, expected: &str) {
+        let step = "for x, y in loader:\n    F.mse_loss(net(x), y).backward()\n    ";
+        marked::check(&with_setup(&format!("{step}{reads}\n    optimizer.step()\n")), expected, |at| {
+            at.lines(gradient_read(&at.step().expect("a step")))
+        });
+    }
+
+    #[test]
+    fn gradients_that_the_program_reads() {
+        check("print(net.weight.grad)", "net.weight.grad");
+        check("clip_gradient(optimizer, 0.5)", "clip_gradient(optimizer, 0.5)");
+        check("log_grads(net)", "log_grads(net)");
+    }
+
+    #[test]
+    fn gradients_that_it_clears_or_clips() {
+        check("net.weight.grad = None", "");
+        check("nn.utils.clip_grad_norm_(net.parameters(), 0.5)", "");
+        check("zero_grad_of(net)", "");
+        check("log_grads(x)", "");
+    }
+}

@@ -69,3 +69,40 @@ fn read(file: FileInProject<'_, '_>, call: Call<'_, '_>) -> Option<HandedLoss> {
     let statement = file.statement_of(call.id())?;
     Some(HandedLoss { statement, loss, optimizer, clips, when })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::handed_losses;
+    use crate::marked::{self, with_setup};
+
+    /// The loss, the limit and the condition of each call of a scaler that is given the loss.
+    #[track_caller]
+    fn check(call: &str, expected: &str) {
+        let program = format!("loss_scaler = Scaler()\nfor x, y in loader:\n    loss = net(x)\n    {call}\n");
+        marked::check(&with_setup(&program), expected, |at| {
+            let found = handed_losses(at.file());
+            at.lines(
+                found
+                    .into_iter()
+                    .flat_map(|one| [Some(one.loss), one.clips.map(|(limit, _)| limit), one.when])
+                    .flatten(),
+            )
+        });
+    }
+
+    #[test]
+    fn a_loss_that_a_scaler_is_given() {
+        check("loss_scaler(loss, optimizer)", "loss");
+        check("loss_scaler(loss, optimizer, clip_grad=0.5, parameters=net.parameters())", "loss\n0.5");
+        check("loss_scaler(loss, optimizer, need_update=last)", "loss\nlast");
+    }
+
+    #[test]
+    fn a_call_that_does_something_else() {
+        check("loss_scaler(loss, x)", "");
+        check("run(loss, optimizer)", "");
+        check("norm = loss_scaler(loss, optimizer)", "");
+        check("loss_scaler(loss, optimizer, clip_grad=0.5)", "");
+        check("loss_scaler(loss, optimizer, clip_mode='value', clip_grad=0.5, parameters=w)", "");
+    }
+}

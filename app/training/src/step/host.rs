@@ -105,3 +105,45 @@ pub fn outermost_without(file: &PythonFile<'_>, call: Id, step: Id) -> Option<Id
         |id: &Id| index.parent(*id).is_some_and(|p| index.kind(p) == k.block || index.kind(p) == k.module);
     inner.filter(is_statement).last()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{comes_first, host_uses, is_late, outermost_without};
+    use crate::marked::{self, with_setup};
+
+    #[test]
+    fn a_model_that_other_code_gets_after_training() {
+        let check = |rest: &str, expected: &str| {
+            let step = "for x, y in loader:\n    net(x).mean().backward()\n    optimizer.step()\n";
+            marked::check(&with_setup(&format!("{step}{rest}\n")), expected, |at| {
+                at.lines(host_uses(at.file(), at.whole()))
+            });
+        };
+        check("report(net)", "report(net)");
+        check("report(weights=net.parameters())", "report(weights=net.parameters())");
+        check("net.decode(x)", "net.decode(x)");
+        check("print(net)", "");
+        check("net.eval()", "");
+        check("def report(a):\n    pass\nreport(net)", "");
+    }
+
+    #[test]
+    fn what_runs_after_training_and_what_before() {
+        let check = |program: &str, late: bool, first: bool| {
+            marked::check(program, [late, first], |at| {
+                [is_late(&at.file(), at.node(), at.whole(), 3), comes_first(&at.file(), at.node(), at.whole())]
+            });
+        };
+        let fit = "def fit():\n    net(x).backward()\n";
+        check(&format!("{fit}g(1)\n^^^^\nfit()\n"), false, true);
+        check(&format!("{fit}fit()\ng(1)\n^^^^\n"), true, false);
+        check(&format!("{fit}for e in r:\n    g(1)\n    ^^^^\n    fit()\n"), true, false);
+        check(&format!("{fit}def h():\n    g(1)\n    ^^^^\nfit()\nh()\n"), true, true);
+    }
+
+    #[test]
+    fn the_statement_around_a_call_that_trains_nothing() {
+        let loops = "for e in r:\n    for x in y:\n        net(x).backward()\n    if e:\n        g(1)\n        ^^^^\n";
+        marked::check(loops, "if e:", |at| at.lines(outermost_without(&at.file(), at.node(), at.whole())));
+    }
+}

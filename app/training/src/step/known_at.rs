@@ -51,3 +51,36 @@ pub fn text_at<'t>(file: FileInProject<'_, 't>, whole: Id, at: Id, value: Id) ->
     let is_passed = file.callers(whole).count() == passed.len() && passed.iter().all(is_same);
     (is_passed && !is_rebound && reads(&file, passed[0]).into_iter().all(is_bound)).then_some(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::text_at;
+    use crate::marked::{self, with_setup};
+    use crate::step::optimizers_made;
+
+    /// How the marked value of the step is written where the optimizer is created.
+    #[track_caller]
+    fn check(program: &str, expected: Option<&str>) {
+        marked::check(program, expected.map(str::to_owned), |at| {
+            let made = optimizers_made(&at.file()).first().expect("an optimizer").call;
+            text_at(at.file(), at.whole(), made, at.node()).map(str::to_owned)
+        });
+    }
+
+    #[test]
+    fn a_value_of_the_module_or_a_literal() {
+        let step = "for x in loader:\n    net(x).backward()\n    clip(";
+        check(&with_setup(&format!("{step}0.5)\n         ^^^\n")), Some("0.5"));
+        check(&format!("limit = 1\n{}", with_setup(&format!("{step}limit)\n         ^^^^^\n"))), Some("limit"));
+        check(&with_setup(&format!("limit = 1\n{step}limit)\n         ^^^^^\n")), None);
+        check(&with_setup(&format!("{step}x)\n         ^\n")), None);
+    }
+
+    #[test]
+    fn a_value_that_the_caller_passes() {
+        let step = "import torch\ndef fit(net, limit):\n    net(x).backward()\n    clip(limit)\n         ^^^^^\n";
+        let main = "def main(args):\n    optimizer = torch.optim.SGD(net.parameters())\n";
+        check(&format!("{step}{main}    fit(net, args.limit)\n"), Some("args.limit"));
+        check(&format!("{step}{main}    fit(net, args.limit)\n    fit(net, 2)\n"), None);
+    }
+}

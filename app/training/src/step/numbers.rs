@@ -225,3 +225,93 @@ fn gives_numbers(file: FileInProject<'_, '_>, target: Id, source: Id, name: &str
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{is_counter, is_number, number};
+    use crate::marked::{self, with_setup};
+
+    /// Whether the marked expression is a Python number.
+    #[track_caller]
+    fn check(program: &str, expected: bool) {
+        marked::check(program, expected, |at| is_number(at.file(), at.node(), 5));
+    }
+
+    #[test]
+    fn arithmetic_on_numbers_is_a_number() {
+        check("f(-2 * (3 + 0.5))\n  ^^^^^^^^^^^^^^\n", true);
+        check("f(min(1.0, len(x) / 5))\n  ^^^^^^^^^^^^^^^^^^^^\n", true);
+        check("import math\nf(math.cos(2))\n  ^^^^^^^^^^^\n", true);
+        check("f(2 * x)\n  ^^^^^\n", false);
+        check("f('2')\n  ^^^\n", false);
+        check("f(x.float())\n  ^^^^^^^^^\n", false);
+    }
+
+    #[test]
+    fn a_name_is_a_number_if_all_its_values_are() {
+        check("for epoch in range(3):\n    weight = min(1.0, epoch / 5)\n    f(weight)\n      ^^^^^^\n", true);
+        check("n = 0\nn += 1\nf(n)\n  ^\n", true);
+        check("n = 0\nn = x\nf(n)\n  ^\n", false);
+        check("for n, x in enumerate(loader):\n    f(n)\n      ^\n", true);
+        check("for n, x in enumerate(loader):\n    f(x)\n      ^\n", false);
+        check("for t in [0.1, 0.2]:\n    f(t)\n      ^\n", true);
+        check("for t in rates:\n    f(t)\n      ^\n", false);
+    }
+
+    #[test]
+    fn a_number_through_calls() {
+        check("def f(a):\n    g(a)\n      ^\nf(3)\nf(2 * 4)\n", true);
+        check("def f(a):\n    g(a)\n      ^\nf(3)\nf(x)\n", false);
+        check("def f(epoch):\n    g(epoch)\n      ^^^^^\n", true);
+        check("def f(a):\n    g(a)\n      ^\n", false);
+        check("def scale(a):\n    return a / 5\ng(scale(2))\n  ^^^^^^^^\n", true);
+        check("import torch\ndef scale(a):\n    return torch.ones(a)\ng(scale(2))\n  ^^^^^^^^\n", false);
+    }
+
+    #[test]
+    #[ignore = "assignments of the whole file count, also those of other functions"]
+    fn a_name_that_another_function_assigns() {
+        let other = "def scale(weight):\n    weight = 'heavy'\n    return weight\n";
+        check(&format!("{other}weight = min(1.0, 2 / 5)\nf(weight)\n  ^^^^^^\n"), true);
+    }
+
+    #[test]
+    #[ignore = "only plain assignments and loops bind a name"]
+    fn a_number_by_another_binding() {
+        check("if (n := len(x)) > 1:\n    f(n)\n      ^\n", true);
+        check("n = 1\nwith open(path) as n:\n    f(n)\n      ^\n", false);
+    }
+
+    #[test]
+    fn what_a_loop_counts() {
+        let check = |header: &str, name: &str, expected: bool| {
+            let program = format!("{header}\n^^^\n    pass\n");
+            marked::check(&program, expected, |at| is_counter(at.file(), at.node(), name));
+        };
+        check("for n in range(9):", "n", true);
+        check("for n in reversed(range(9)):", "n", true);
+        check("for n, (x, y) in enumerate(loader):", "n", true);
+        check("for n, (x, y) in enumerate(loader):", "x", false);
+        check("for x, n in zip(loader, range(9)):", "n", true);
+        check("for x, n in zip(loader, range(9)):", "x", false);
+        check("for n in tqdm(loader):", "n", false);
+    }
+
+    #[test]
+    fn the_whole_number_that_a_tensor_can_replace() {
+        let check = |loss: &str, mark: &str, expected: &str| {
+            let loops = "for epoch in range(3):\n    for x, y in loader:";
+            let rest = "        loss.backward()\n        optimizer.step()";
+            let program = format!("{loops}\n        loss = {loss}\n               {mark}\n{rest}\n");
+            marked::check(&with_setup(&program), expected, |at| {
+                let step = at.step().expect("a step");
+                number(&step, at.node()).map_or("nothing", |id| step.file.view.index.text_of(id)).to_owned()
+            });
+        };
+        check("min(1, epoch / 5) * net(x).mean()", "       ^^^^^", "min(1, epoch / 5)");
+        check("net(x).mean() + 2 * epoch", "                    ^^^^^", "2 * epoch");
+        // It chooses something.
+        check("net(x)[epoch]", "       ^^^^^", "nothing");
+        check("net(x).mean() * names", "                ^^^^^", "nothing");
+    }
+}

@@ -182,3 +182,84 @@ fn is_repeated(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
     looped(id)
         || steps > 0 && file.function_of(id).is_some_and(|f| file.callers(f).any(|c| is_repeated(file, c, steps - 1)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{all_weights, choice, chosen_by_name, of_several_models, optimizers_made, unlike_others};
+    use crate::marked::{self, names, with_setup};
+    use python::tree::ROOT;
+
+    #[test]
+    fn optimizers_that_a_file_makes() {
+        let check = |rest: &str, expected: &[&str]| {
+            marked::check(&format!("import torch\n{rest}"), expected, |at| {
+                let name = |made: &super::OptimizerMade<'_>| format!("{} {}", made.name.unwrap_or("-"), made.class());
+                optimizers_made(&at.file()).iter().map(name).collect::<Vec<_>>()
+            });
+        };
+        check("a = torch.optim.SGD(w)\n", &["a SGD"]);
+        check("from torch.optim import AdamW\nreturn_of(AdamW(w))\n", &["- AdamW"]);
+        check("torch.optim.lr_scheduler.StepLR(a, 1)\nb = Adam(w)\n", &[]);
+    }
+
+    #[test]
+    fn weights_that_are_all_of_a_model() {
+        let check = |given: &str, expected: &str| {
+            let program = format!("f({given})\n  {}\n", "^".repeat(given.len()));
+            marked::check(&program, expected, |at| at.lines(all_weights(&at.file(), at.node())));
+        };
+        check("net.parameters()", "net.parameters()");
+        check("list(net.parameters())", "net.parameters()");
+        check("[{'params': net.parameters()}]", "net.parameters()");
+        check("[w for w in net.parameters() if w.requires_grad]", "net.parameters()");
+        check("filter(lambda w: w.requires_grad, net.parameters())", "net.parameters()");
+        check("[w for w in net.parameters() if w.ndim > 1]", "");
+        check("[{'params': net.parameters()}, {'params': head}]", "");
+        check("net.parameters()[1:]", "");
+    }
+
+    #[test]
+    fn weights_of_several_models() {
+        let check = |given: &str, expected: bool| {
+            let program = format!("f({given})\n  {}\n", "^".repeat(given.len()));
+            marked::check(&program, expected, |at| of_several_models(&at.file(), at.node()));
+        };
+        check("list(a.parameters()) + list(b.parameters())", true);
+        check("list(a.parameters()) + list(a.parameters())", false);
+        check("[{'params': a.parameters()}, {'params': b.parameters()}]", false);
+    }
+
+    #[test]
+    fn an_optimizer_that_is_made_once_and_in_one_way() {
+        let check = |rest: &str, expected: &str| {
+            marked::check(&format!("import torch\n{rest}"), expected, |at| {
+                names(&unlike_others(at.file(), &optimizers_made(&at.file()), ROOT))
+            });
+        };
+        check("a = torch.optim.SGD(w)\n", "");
+        check("f(w)\n", "no_optimizer");
+        check("a = torch.optim.SGD(w)\nb = torch.optim.SGD(v)\n", "several_optimizers_made");
+        check("if c:\n    a = torch.optim.SGD(w)\nelse:\n    a = torch.optim.Adam(w)\n", "");
+        check("for w in ws:\n    a = torch.optim.SGD(w)\n", "optimizer_in_loop");
+        check("a = torch.optim.SGD(w)\na = wrap(a)\n", "optimizer_made_otherwise");
+    }
+
+    #[test]
+    fn the_test_that_chooses_an_optimizer() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines(choice(&at.file(), &[at.node(), at.last()])));
+        };
+        check("if a:\n    f(1)\n    ^^^^\nelse:\n    f(2)\n    ^^^^\n", "if a:");
+        check("if a:\n    f(1)\n    ^^^^\n    f(2)\n    ^^^^\n", "");
+    }
+
+    #[test]
+    fn an_optimizer_whose_class_is_looked_up() {
+        let check = |rest: &str, expected: bool| {
+            marked::check(&with_setup(rest), expected, |at| chosen_by_name(at.file(), ROOT).is_some());
+        };
+        check("a = getattr(torch.optim, name)(w)\n", true);
+        check("a = getattr(torch.nn, name)(w)\n", false);
+        check("for w in ws:\n    a = getattr(torch.optim, name)(w)\n", false);
+    }
+}

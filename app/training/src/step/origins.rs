@@ -74,3 +74,43 @@ fn is_detached(file: &PythonFile<'_>, call: Id) -> bool {
     let index = &file.index;
     index.parent(call).and_then(|p| index.attribute(p)).is_some_and(|a| a.name() == Some("detach"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::learns_before;
+    use crate::marked::{self, with_setup};
+
+    /// The call before the marked statement, if any, through which gradients would have to flow to `z`.
+    #[track_caller]
+    fn check(made: &str, expected: &str) {
+        let rest = "    loss = net(z).mean()\n    ^^^^^^^^^^^^^^^^^^^^\n    loss.backward()\n";
+        let program = with_setup(&format!("encoder = nn.Linear(2, 2)\nfor x in loader:\n{made}\n{rest}"));
+        marked::check(&program, expected, |at| {
+            let inputs = [("z".to_owned(), "z".to_owned())];
+            at.lines(learns_before(at.file(), at.whole(), at.node(), &inputs))
+        });
+    }
+
+    #[test]
+    fn a_model_on_the_way_to_an_input_learns() {
+        check("    z = encoder(x)", "encoder(x)");
+        check("    a = encoder(x)\n    z = a + 1", "encoder(x)");
+        check("    z = solve(encoder, x)", "solve(encoder, x)");
+        check("    z = x + 1", "");
+        check("    a = encoder(x)\n    z = x + 1", "");
+    }
+
+    #[test]
+    fn a_gradient_that_is_stopped() {
+        check("    z = encoder(x).detach()", "");
+        check("    with torch.no_grad():\n        z = encoder(x)", "");
+        check("    with torch.set_grad_enabled(False):\n        z = encoder(x)", "");
+        check("    with torch.set_grad_enabled(True):\n        z = encoder(x)", "encoder(x)");
+    }
+
+    #[test]
+    #[ignore = "the words of a header are compared, not what they mean"]
+    fn a_gradient_that_is_stopped_under_another_name() {
+        check("    off = torch.no_grad\n    with off():\n        z = encoder(x)", "");
+    }
+}

@@ -35,3 +35,45 @@ pub(crate) fn phase_test<'t>(file: &PythonFile<'t>, optimizer: &str, tests: &[Op
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::phase_test;
+    use crate::marked;
+
+    /// The test for the phase, if the marked `if` is one.
+    #[track_caller]
+    fn check(program: &str, expected: Option<&str>) {
+        marked::check(program, expected.map(str::to_owned), |at| {
+            phase_test(&at.file(), "optimizer", &[Some(at.node())]).map(str::to_owned)
+        });
+    }
+
+    #[test]
+    fn a_test_for_the_phase() {
+        check("if phase == 'train':\n^^\n    f()\n", Some("phase == 'train'"));
+        check("if is_train:\n^^\n    f()\n", Some("is_train"));
+        check("if optimizer is not None:\n^^\n    f()\n", Some("optimizer is not None"));
+    }
+
+    #[test]
+    fn a_test_for_something_else() {
+        check("if phase == 'val':\n^^\n    f()\n", None);
+        check("if phase != 'train':\n^^\n    f()\n", None);
+        check("if train_loss:\n^^\n    f()\n", None);
+        check("if scheduler is not None:\n^^\n    f()\n", None);
+        check("if phase == 'train':\n^^\n    f()\nelse:\n    g()\n", None);
+    }
+
+    #[test]
+    fn two_tests_have_to_be_the_same() {
+        let both = |first: &str, second: &str, expected: Option<&str>| {
+            let program = format!("if {first}:\n^^\n    f()\nif {second}:\n^^\n    g()\n");
+            marked::check(&program, expected.map(str::to_owned), |at| {
+                phase_test(&at.file(), "optimizer", &[Some(at.node()), Some(at.last())]).map(str::to_owned)
+            });
+        };
+        both("is_train", "is_train", Some("is_train"));
+        both("is_train", "training", None);
+    }
+}

@@ -83,3 +83,68 @@ fn makes_tensor(name: &str) -> bool {
     let is_class = name.starts_with(char::is_uppercase) && !name.ends_with("Tensor");
     !name.contains('.') && !is_class && !TORCH_WITHOUT_TENSOR.contains(&name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{field_of_object, is_altered, is_host_tensor};
+    use crate::marked;
+
+    /// Whether the marked name is a host tensor that is not trained.
+    #[track_caller]
+    fn check(body: &str, expected: bool) {
+        let program = format!("import torch\n{body}");
+        marked::check(&program, expected, |at| is_host_tensor(at.file(), at.node()));
+    }
+
+    #[test]
+    fn what_torch_makes_is_a_host_tensor() {
+        check("a = torch.ones(4)\nf(a)\n  ^\n", true);
+        check("a = 2 * torch.ones(4)[1:]\nf(a)\n  ^\n", true);
+        check("a = torch.ones(4)\na = a.cuda()\nf(a)\n  ^\n", true);
+        check(
+            "class A:\n    def __init__(self):\n        self.a = torch.ones(4)\n        f(self.a)\n          ^^^^^^\n",
+            true,
+        );
+        check("a = torch.ones(4).tolist()\nf(a)\n  ^\n", false);
+        check("a = torch.Generator()\nf(a)\n  ^\n", false);
+        check("a = [1, 2]\nf(a)\n  ^\n", false);
+    }
+
+    #[test]
+    fn what_is_trained_is_none() {
+        check("a = torch.ones(4, requires_grad=True)\nf(a)\n  ^\n", false);
+        check("a = torch.ones(4)\na.requires_grad_()\nf(a)\n  ^\n", false);
+    }
+
+    #[test]
+    fn every_value_is_one() {
+        check("a = torch.ones(4)\na = read()\nf(a)\n  ^\n", false);
+        check("def g(a):\n    f(a)\n      ^\ng(torch.ones(4))\n", true);
+        check("def g(a):\n    f(a)\n      ^\ng(torch.ones(4))\ng(3)\n", false);
+        // The name of another function is another one.
+        check("a = torch.ones(4)\nf(a)\n  ^\ndef report(path):\n    a = open(path).read()\n    return a\n", true);
+    }
+
+    #[test]
+    fn a_tensor_that_the_loop_changes() {
+        let check = |change: &str, expected: bool| {
+            let program = format!("for x in y:\n^^^\n    f(labels)\n    {change}\n");
+            marked::check(&program, expected, |at| is_altered(at.file(), at.node(), "labels"));
+        };
+        check("labels.fill_(1)", true);
+        check("labels[0] = 1", true);
+        check("labels.fill(1)", false);
+        check("others[0] = 1", false);
+    }
+
+    #[test]
+    fn a_field_that_tensors_lack() {
+        let check = |read: &str, expected: bool| {
+            let program = format!("for x in y:\n^^^\n    f({read})\n");
+            marked::check(&program, expected, |at| field_of_object(at.file(), at.node(), "x").is_some());
+        };
+        check("x.edge_index", true);
+        check("x.shape", false);
+        check("x.encode()", false);
+    }
+}

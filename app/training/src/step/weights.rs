@@ -107,3 +107,35 @@ impl TrainingStep<'_, '_> {
         models.len() > 1 || first.is_some_and(|model| made.iter().any(|made| !of_all(made.call, model)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::weights_changed;
+    use crate::marked::{self, with_setup};
+
+    /// The statements of a step that change weights in place.
+    #[track_caller]
+    fn check(end: &str, expected: &str) {
+        let step = "for x, y in loader:\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n    optimizer.step()\n";
+        marked::check(&with_setup(&format!("{step}{end}\n")), expected, |at| {
+            at.lines(weights_changed(&at.step().expect("a step")))
+        });
+    }
+
+    #[test]
+    fn weights_that_the_host_changes() {
+        let clamps = "    for p in net.parameters():\n        p.data.clamp_(-1, 1)";
+        check(clamps, "for p in net.parameters():");
+        check("    net.weight.data.clamp_(-1, 1)", "net.weight.data.clamp_(-1, 1)");
+        check("    net.weight.data[0] = 0", "net.weight.data[0] = 0");
+        check("    for p in net.parameters():\n        p.data -= 0.1 * p.grad", "for p in net.parameters():");
+    }
+
+    #[test]
+    fn gradients_and_other_tensors_are_no_weights() {
+        check("    for p in net.parameters():\n        p.grad.clamp_(-1, 1)", "");
+        check("    for p in average.parameters():\n        p.data.clamp_(-1, 1)", "");
+        check("    x.clamp_(-1, 1)", "");
+        check("    net.weight.requires_grad_(False)", "");
+    }
+}
