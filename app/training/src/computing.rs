@@ -91,3 +91,46 @@ fn read<'t>(view: &FileView<'t>, function: Id) -> (bool, BTreeSet<&'t str>) {
     let computes = !is_decorated && !has_others && !is_stateful && !calls.iter().any(|call| is_of_host(*call));
     (computes, calls.iter().filter_map(|call| called_name(index, *call)).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::computing;
+    use crate::marked;
+
+    /// Whether a function only computes.
+    #[track_caller]
+    fn check(body: &str, expected: bool) {
+        let program = format!("import numpy as np\nimport time\ndef f(x, kept):\n    {body}\n    return x\n");
+        marked::check(&program, expected, |at| computing(&at.project_views()).contains("f"));
+    }
+
+    #[test]
+    fn a_function_that_gives_the_same_graph_at_every_call() {
+        check("x = net(x) + 1", true);
+        check("parts = []\n    parts.append(x)", true);
+        check("if x is None:\n        x = 2", true);
+    }
+
+    #[test]
+    fn a_function_that_does_more() {
+        check("x = np.exp(x)", false);
+        check("print(time.time())", false);
+        check("n = x.item()", false);
+        check("kept.append(x)", false);
+        check("kept[0] = x", false);
+        check("table[0] = x", false);
+        check("x.y = 2", false);
+        check("with a:\n        x = 2", false);
+        check("global table", false);
+    }
+
+    #[test]
+    fn a_function_is_like_those_that_it_calls() {
+        let check = |program: &str, expected: &[&str]| {
+            marked::check(program, expected, |at| computing(&at.project_views()).into_iter().collect::<Vec<_>>());
+        };
+        check("#- a.py\ndef f(x):\n    return g(x)\n#- b.py\ndef g(x):\n    return x + 1\n", &["f", "g"]);
+        check("#- a.py\ndef f(x):\n    return g(x)\n#- b.py\ndef g(x):\n    return x.item()\n", &[]);
+        check("@cached\ndef f(x):\n    return x\nclass A:\n    def g(self):\n        return 1\n", &[]);
+    }
+}

@@ -187,3 +187,54 @@ fn last_statement(view: &FileView<'_>, block: Id, first: Id) -> Option<Id> {
     let statements: Vec<Id> = index.parts(block).filter(|s| *s >= first).collect();
     statements.iter().rev().copied().find(|s| !ends(*s)).or(statements.first().copied())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Recorded, recorded_evaluations};
+    use crate::marked::{self, with_setup};
+
+    /// What evaluates the model and records gradients: whole functions, and the first and last of other statements.
+    #[track_caller]
+    fn check(rest: &str, expected: &[&str]) {
+        marked::check(&with_setup(rest), expected, |at| {
+            let found = recorded_evaluations(at.project, at.file().view);
+            let line = |recorded: &Recorded| match recorded {
+                Recorded::Function(function) => at.lines([*function]),
+                Recorded::Statements(first, last) => at.lines([*first, *last]).replace('\n', " … "),
+            };
+            found.iter().map(line).collect::<Vec<_>>()
+        });
+    }
+
+    #[test]
+    fn a_validation_that_records_gradients() {
+        let body = "    for x, y in loader:\n        total += net(x)\n";
+        check(&format!("def validate(net):\n{body}"), &["def validate(net):"]);
+        check(&format!("@torch.no_grad()\ndef validate(net):\n{body}"), &[]);
+        check(&format!("def validate(net):\n    torch.set_grad_enabled(False)\n{body}"), &[]);
+        check("def validate(net):\n    return net(x)\n", &[]);
+        check(
+            &format!("def validate(net):\n    a = prepare(net)\n{body}    print(a)\n"),
+            &["for x, y in loader: … print(a)"],
+        );
+        check(&format!("def validate(net):\n    train_head(x)\n{body}"), &[]);
+    }
+
+    #[test]
+    fn a_validation_that_its_callers_run_without_gradients() {
+        let validate = "def validate(net):\n    for x, y in loader:\n        total += net(x)\n";
+        check(&format!("{validate}with torch.no_grad():\n    validate(net)\n"), &[]);
+        check(&format!("{validate}validate(net)\n"), &["def validate(net):"]);
+    }
+
+    #[test]
+    fn a_validation_in_the_training() {
+        let fit = |over: &str| {
+            format!(
+                "def fit():\n    for x in loader:\n        net(x).backward()\n    for x in {over}:\n        net(x)\n"
+            )
+        };
+        check(&fit("val_loader"), &["for x in val_loader: … for x in val_loader:"]);
+        check(&fit("extra_loader"), &[]);
+    }
+}

@@ -113,3 +113,83 @@ pub(crate) fn module_name(path: &str) -> Option<&str> {
     let path = path.strip_suffix("/__init__").unwrap_or(path);
     path.rsplit('/').next()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{imported, imported_words, leading_to_training, loaded, module_name, trains, without_device};
+    use crate::marked;
+    use std::collections::BTreeSet;
+
+    fn joined(paths: BTreeSet<String>) -> String {
+        paths.into_iter().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_a_file_imports() {
+        let program = "import a.b\nfrom c import d as e\nfrom f import *\n";
+        let sorted = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(" ");
+        marked::check(program, "a.b c.d f".to_owned(), |at| {
+            sorted(imported(at.file().view).filter(|name| *name != "a").collect())
+        });
+        marked::check(program, "a b c d f".to_owned(), |at| sorted(imported_words(at.file().view).collect()));
+    }
+
+    #[test]
+    fn files_from_which_imports_lead_to_training() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| {
+                joined(leading_to_training(&at.project_views(), &["poptorch".to_owned()]))
+            });
+        };
+        let fit = "#- fit.py\nimport torch\ndef fit():\n    net(x).backward()\n";
+        check(&format!("#- main.py\nimport fit\n#- plot.py\nimport draw\n{fit}"), "fit.py main.py");
+        check(&format!("#- main.py\nimport importlib\n{fit}"), "fit.py main.py");
+        check("#- main.py\nimport importlib\n", "");
+        check("#- main.py\nimport poptorch.nn\n#- other.py\nimport poptorchvision\n", "main.py");
+    }
+
+    #[test]
+    fn a_file_that_trains_or_names_a_device() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| trains(at.file().view, &[], Some("hpu")));
+        };
+        check("import torch\nx.to('cuda:1')\n", true);
+        check("import torch\nx.to('hpu')\n", true);
+        check("import torch\nx.to('cpu')\n", false);
+        check("x.to('cuda')\n", false);
+    }
+
+    #[test]
+    fn files_that_programs_load() {
+        let check = |program: &str, expected: [&str; 2]| {
+            marked::check(program, expected.map(str::to_owned), |at| {
+                let views = at.project_views();
+                let named = |name: &str| views.iter().map(|view| view.has_word(name)).collect::<Vec<bool>>();
+                loaded(&views, &named("program"), &named("rate")).map(joined)
+            });
+        };
+        check("#- a.py\nimport b\nprogram\n#- b.py\nx = 1\n#- c.py\nrate\n", ["b.py", ""]);
+        check("#- a.py\nimport b\nimport c\nprogram\n#- b.py\nx = 1\n#- c.py\nrate\n", ["b.py c.py", "b.py"]);
+    }
+
+    #[test]
+    fn programs_without_a_device() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| {
+                let views = at.project_views();
+                let starts: Vec<bool> = views.iter().map(|view| view.has_word("start")).collect();
+                joined(without_device(&views, &starts, |view| view.has_word("device")))
+            });
+        };
+        let fit = "#- fit.py\nimport torch\ndef fit():\n    net(x).backward()\n";
+        check(&format!("#- main.py\nimport fit\nstart\n{fit}"), "fit.py");
+        check(&format!("#- main.py\nimport fit\nstart\ndevice\n{fit}"), "");
+    }
+
+    #[test]
+    fn the_name_of_a_module() {
+        let check = |path: &str, expected: &str| assert_eq!(module_name(path), Some(expected), "{path}");
+        check("a/b.py", "b");
+        check("a/__init__.py", "a");
+    }
+}

@@ -175,3 +175,52 @@ fn closed(mut reached: BTreeSet<String>, calls: &BTreeSet<String>) -> BTreeSet<S
     }
     reached
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::marked;
+
+    /// Whether a forward pass and whether the training loop reach the marked place.
+    #[track_caller]
+    fn check(program: &str, by_forward: bool, by_step: bool) {
+        marked::check(program, [by_forward, by_step], |at| {
+            let reach = &at.project.reach;
+            [reach.by_forward(at.file().view, at.node()), reach.by_step(at.file().view, at.node())]
+        });
+    }
+
+    const NET: &str = "class Net:\n    def forward(self, x):\n        return f(self.embed(x))\n    def embed(self, x):\n        return x\n";
+
+    #[test]
+    fn what_a_forward_pass_calls() {
+        check("class Net:\n    def forward(self, x):\n        return f(x)\n               ^^^^\n", true, true);
+        check(&format!("def f(x):\n    return g(x)\n           ^^^^\n{NET}"), true, true);
+        check(&format!("def f(x):\n    return g(x)\ndef g(x):\n    return h(x)\n           ^^^^\n{NET}"), true, true);
+        check(&format!("def other(x):\n    return g(x)\n           ^^^^\n{NET}"), false, false);
+    }
+
+    #[test]
+    fn what_the_training_loop_calls() {
+        let step = "for x in y:\n    f(x)\n    loss.backward()\n";
+        check(&format!("def f(x):\n    g(x)\n    ^^^^\n{step}"), false, true);
+        check(&format!("{step}    g(x)\n    ^^^^\n"), false, true);
+        check(&format!("{step}g(x)\n^^^^\n"), false, false);
+        check("def training_step(self, x):\n    g(x)\n    ^^^^\n", false, true);
+    }
+
+    #[test]
+    fn functions_of_other_files() {
+        let part =
+            |import: &str| format!("#- parts.py\ndef mix(x):\n    return h(x)\n           ^^^^\n#- net.py\n{import}\n");
+        let net = "class Net:\n    def forward(self, x):\n        return parts.mix(x)\n";
+        check(&format!("{}{net}", part("import parts")), true, true);
+        check(&format!("{}{}", part("import torch as parts"), net), false, false);
+    }
+
+    #[test]
+    fn an_object_that_is_called() {
+        let class = "class Loss:\n    def __call__(self, x):\n        return h(x)\n               ^^^^\n";
+        check(&format!("{class}fit = Loss()\nfor x in y:\n    fit(x).backward()\n"), false, true);
+        check(&format!("{class}fit = Other()\nfor x in y:\n    fit(x).backward()\n"), false, false);
+    }
+}

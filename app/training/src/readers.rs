@@ -185,3 +185,48 @@ fn definition(view: &FileView<'_>, call: Id) -> Option<Id> {
         view.name_of(*d) == name && (text == name) == view.class_of(*d).is_none_or(|c| view.class_of(call) != Some(c))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{made_by, only_evaluation_reads};
+    use crate::marked;
+
+    /// Whether only code that evaluates reads the marked loader.
+    #[track_caller]
+    fn check(program: &str, expected: bool) {
+        marked::check(program, expected, |at| only_evaluation_reads(at.file().view, at.node()));
+    }
+
+    #[test]
+    fn a_loader_by_its_readers() {
+        let made = "a = DataLoader(b)\n    ^^^^^^^^^^^^^\n";
+        check(&format!("{made}for x in a:\n    net(x)\n"), true);
+        check(&format!("{made}for x in a:\n    net(x).backward()\n"), false);
+        check(&format!("{made}for x in tqdm(a):\n    fit(x)\ndef fit(x):\n    net(x).backward()\n"), false);
+        check(&format!("{made}def fit(data):\n    for x in data:\n        net(x).backward()\nfit(a)\n"), false);
+        check(&format!("{made}print(len(a))\n"), false);
+        check(&format!("{made}run(a)\n"), false);
+    }
+
+    #[test]
+    fn a_loader_by_its_name() {
+        check("val_loader = DataLoader(b)\n             ^^^^^^^^^^^^^\nrun(val_loader)\n", true);
+        check(
+            "val_loader = DataLoader(b)\n             ^^^^^^^^^^^^^\nfor x in val_loader:\n    net(x).backward()\n",
+            false,
+        );
+        check("def test_dataloader():\n    return DataLoader(b)\n           ^^^^^^^^^^^^^\n", true);
+        check("run(DataLoader(valid_set))\n    ^^^^^^^^^^^^^^^^^^^^^\n", true);
+        check("run(DataLoader(train_set))\n    ^^^^^^^^^^^^^^^^^^^^^\n", false);
+    }
+
+    #[test]
+    fn the_function_that_makes_a_loader() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines(made_by(at.file().view, at.node())));
+        };
+        check("def f():\n    return DataLoader(b)\n           ^^^^^^^^^^^^^\n", "def f():");
+        check("def f():\n    a = DataLoader(b)\n        ^^^^^^^^^^^^^\n    return a\n", "def f():");
+        check("def f():\n    a = DataLoader(b)\n        ^^^^^^^^^^^^^\n    return 3\n", "");
+    }
+}

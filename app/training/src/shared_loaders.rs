@@ -94,3 +94,29 @@ fn read(view: &FileView<'_>, function: Id, other: &FileView<'_>, call: Id) -> Ca
     });
     Call { only_evaluates: only_evaluation_reads(other, call), given: given.collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::marked;
+
+    const MADE: &str = "#- data.py\ndef load(train):\n    return DataLoader(b, shuffle=train)\n           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n                                 ^^^^^\n";
+
+    /// Whether both training and evaluation read the marked loader, and whether the second mark is true for training.
+    #[track_caller]
+    fn check(rest: &str, makes: bool, is_true: bool) {
+        let program = format!("{MADE}#- train.py\nfrom data import load\n{rest}");
+        marked::check(&program, [makes, is_true], |at| {
+            let (shared, view) = (&at.project.shared_loaders, at.file().view);
+            [shared.makes(view, at.node()), shared.is_true_for_training(view, at.last())]
+        });
+    }
+
+    #[test]
+    fn a_function_whose_loader_training_and_evaluation_read() {
+        let fit = "for x in a:\n    net(x).backward()\n";
+        let test = "for x in c:\n    net(x)\n";
+        check(&format!("a = load(True)\nc = load(False)\n{fit}{test}"), true, true);
+        check(&format!("a = load(False)\nc = load(True)\n{fit}{test}"), true, false);
+        check(&format!("a = load(True)\n{fit}"), false, false);
+    }
+}

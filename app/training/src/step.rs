@@ -318,3 +318,6 @@ pub fn first_code(view: &FileView<'_>) -> Option<Id> {
         !(text || import || in_try)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,3 +71,36 @@ fn unpacked(view: &FileView<'_>, call: Id, name: &str) -> Option<Figure> {
     });
     (!is_written).then(|| Figure::at(view, splat, &format!("{table}[\"{name}\"]")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::loader;
+    use crate::marked;
+    use guide::LedgerTerms;
+
+    /// The batch size of the loader that a program trains with, and whether it drops its last batch.
+    #[track_caller]
+    fn check(rest: &str, expected: &str) {
+        marked::check(&format!("from torch.utils.data import DataLoader\n{rest}\n"), expected, |at| {
+            let found = loader(&at.project_views(), &LedgerTerms::default());
+            found.map_or("none".to_owned(), |l| format!("{}{}", l.batch.text, if l.drops_last { " drops" } else { "" }))
+        });
+    }
+
+    #[test]
+    fn the_batch_size_of_the_training() {
+        check("a = DataLoader(d, 8)", "8");
+        check("a = DataLoader(d)", "1");
+        check("a = DataLoader(d, batch_size=args.batch, drop_last=True)", "args.batch drops");
+        check("a = DataLoader(d, 8)\nb = DataLoader(e, 4, shuffle=True)", "4");
+        check("a = DataLoader(d, 8)\nb = DataLoader(e, 4, shuffle=False)", "8");
+        check("a = other.DataLoader(d, 8)", "none");
+    }
+
+    #[test]
+    fn arguments_from_a_table() {
+        check("table = {'batch_size': 16, 'drop_last': True}\na = DataLoader(d, **table)", "16 drops");
+        check("a = DataLoader(d, **options)", "options[\"batch_size\"]");
+        check("table = dict(shuffle=True)\na = DataLoader(d, **table)", "1");
+    }
+}

@@ -280,3 +280,6 @@ fn part_called(file: FileInProject<'_, '_>, forward: Id, builds: impl Fn(Id) -> 
         runs.then(|| why::part_of_model(id, rest.strip_prefix('.').unwrap_or(rest)))
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,3 +89,6 @@ fn statement(file: FileInProject<'_, '_>, node: Id) -> Option<Id> {
 fn is_call_of(file: FileInProject<'_, '_>, call: Id, names: &[&str]) -> bool {
     called_name(&file.view.index, call).is_some_and(|name| names.contains(&name))
 }
+
+#[cfg(test)]
+mod tests;

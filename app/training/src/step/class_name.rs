@@ -20,3 +20,25 @@ pub fn class_name(file: FileInProject<'_, '_>, whole: Id, others: &[Id]) -> Stri
     };
     if before > 0 { format!("{name}{}", before + 1) } else { name }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::class_name;
+    use crate::marked;
+    use python::tree::ROOT;
+
+    #[test]
+    fn the_name_of_a_steps_class() {
+        let check = |program: &str, several: bool, expected: &str| {
+            marked::check(program, expected, |at| {
+                let others = if several { vec![at.node()] } else { Vec::new() };
+                class_name(at.file(), at.last(), &others)
+            });
+        };
+        check("def train_one(x):\n^^^\n    pass\n", false, "TrainingStep");
+        check("TrainingStep = 1\ndef f(x):\n^^^\n    pass\n", false, "CompiledStep");
+        check("def f(x):\n^^^\n    pass\ndef train_one(x):\n^^^\n    pass\n", true, "TrainOneStep");
+        check("class A:\n    def fit(x):\n    ^^^\n        pass\ndef fit(x):\n^^^\n    pass\n", true, "FitStep2");
+        marked::check("x = 1\n", "TrainingStep", |at| class_name(at.file(), ROOT, &[]));
+    }
+}

@@ -45,3 +45,30 @@ pub fn logs_a_share(step: &TrainingStep<'_, '_>, module: &Module, accumulation: 
     };
     sums.is_empty() && is_logged || over_batches && sums.iter().any(is_mean)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::logs_a_share;
+    use crate::marked::{self, with_setup};
+    use crate::step::Module;
+
+    #[test]
+    fn whether_the_loss_that_is_logged_was_divided() {
+        let check = |loss: &str, logs: &str, expected: bool| {
+            let start = "for i, (x, y) in enumerate(loader):\n    loss = F.mse_loss(net(x), y)";
+            let update = "    if (i + 1) % 4 == 0:\n        optimizer.step()";
+            let program = format!("{start}{loss}\n    loss.backward()\n    {logs}\n{update}\n");
+            marked::check(&with_setup(&program), expected, |at| {
+                let step = at.step().expect("a step");
+                let slice = step.slice().expect("a slice");
+                let module = Module::of(&step, &slice).expect("a module");
+                logs_a_share(&step, &module, step.accumulation().expect("an accumulation"))
+            });
+        };
+        check(" / 4", "print(loss.item())", true);
+        check(" / 4", "print(loss.item() * 4)", true);
+        check(" / 4", "total += loss.item()", false);
+        check(" / 4", "print(x)", false);
+        check("", "print(loss.item())", false);
+    }
+}

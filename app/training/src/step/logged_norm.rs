@@ -36,3 +36,27 @@ fn is_logged(file: &PythonFile<'_>, value: Id) -> bool {
         && (stores || [k.call, k.augmented_assignment].contains(&index.kind(whole)))
         && !inside.iter().any(|a| decides.contains(&index.kind(*a)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::logged_norm;
+    use crate::marked;
+
+    #[test]
+    fn a_norm_that_is_only_logged() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| {
+                let statement = at.file().statement_of(at.node()).expect("a statement");
+                logged_norm(at.file(), statement).is_some()
+            });
+        };
+        let clips = "norm = clip_grad_norm_(w, 1)\n       ^^^^^^^^^^^^^^^^^^^^^\n";
+        check(&format!("{clips}print(norm)\n"), true);
+        check(&format!("{clips}total += norm\n"), true);
+        check(&format!("{clips}logs['norm'] = norm.item()\n"), true);
+        check(&format!("{clips}print('high' if norm > 2 else 'low')\n"), false);
+        check(&format!("{clips}if norm > 2:\n    stop()\n"), false);
+        check(clips, false);
+        check("log(clip_grad_norm_(w, 1))\n    ^^^^^^^^^^^^^^^^^^^^^\n", true);
+    }
+}

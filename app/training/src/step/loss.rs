@@ -27,3 +27,34 @@ pub fn unnamed_loss(file: &PythonFile<'_>, whole: Id) -> Option<(Id, Id)> {
     let statement = index.parent(call).filter(|s| index.kind(*s) == kinds().expression_statement)?;
     (loss != call && dotted(index, loss).is_none()).then_some((statement, loss))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{loss_of, unnamed_loss};
+    use crate::marked;
+
+    #[test]
+    fn what_is_differentiated() {
+        let check = |backward: &str, expected: &str| {
+            let program = format!("for x in y:\n    {backward}\n    {}\n", "^".repeat(backward.len()));
+            marked::check(&program, expected, |at| at.lines([loss_of(&at.file(), at.node())]));
+        };
+        check("loss.backward()", "loss");
+        check("scaler.scale(loss).backward()", "loss");
+        check("(loss / 2).backward()", "loss / 2");
+        check("f(x).mean().backward()", "f(x).mean()");
+    }
+
+    #[test]
+    fn a_loss_without_a_name() {
+        let check = |backward: &str, expected: &str| {
+            let program = format!("for x in y:\n    {backward}\n");
+            marked::check(&program, expected, |at| {
+                at.lines(unnamed_loss(&at.file(), at.whole()).map(|(_, loss)| loss))
+            });
+        };
+        check("f(x).backward()", "f(x)");
+        check("loss.backward()", "");
+        check("f(x).backward()\n    g(x).backward()", "");
+    }
+}

@@ -164,3 +164,69 @@ pub(crate) fn micro_batches(file: FileInProject<'_, '_>, step: Id, around: Id, o
     let &[turns] = arguments(&file, counted).as_slice() else { return None };
     (!inside && index.is_within(around, step)).then_some(turns)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, divides, is_left_early, micro_batches};
+    use crate::marked::{self, with_setup};
+
+    #[test]
+    fn a_counted_loop_of_micro_batches() {
+        let check = |rest: &str, expected: &str| {
+            marked::check(&with_setup(rest), expected, |at| {
+                at.lines(micro_batches(at.file(), at.whole(), at.node(), "optimizer"))
+            });
+        };
+        let loops = "for e in r:\n    for _ in range(4):\n    ^^^\n        net(next(it)).backward()\n";
+        check(&format!("{loops}    optimizer.step()\n"), "4");
+        check(&format!("{loops}        optimizer.step()\n"), "");
+        check("for e in r:\n    for x in y:\n    ^^^\n        net(x).backward()\n    optimizer.step()\n", "");
+    }
+
+    #[test]
+    fn a_batch_in_equal_parts() {
+        let check = |header: &str, batch: &str, expected: &str| {
+            let made = format!("parts = torch.utils.data.DataLoader(data, batch_size={batch})\n");
+            let loops =
+                format!("for x, y in parts:\n    {header}\n    ^^^\n        net(a).backward()\n    optimizer.step()\n");
+            marked::check(&with_setup(&format!("{made}{loops}")), expected, |at| {
+                let number =
+                    |cut: &super::Cut| cut.chunks.numbers.first().map(|id| at.lines([*id])).unwrap_or_default();
+                match cut(&at.file(), at.node()) {
+                    Ok(None) => "none".to_owned(),
+                    Ok(Some(cut)) => cut.micro_batch(&at.file(), &number(&cut)).unwrap_or_else(|o| o.name.to_owned()),
+                    Err(obstacle) => obstacle.name.to_owned(),
+                }
+            });
+        };
+        check("for a, b in zip(x.chunk(4), y.chunk(4)):", "8", "2");
+        check("for a in torch.chunk(x, 4):", "args.batch", "args.batch // 4");
+        check("for a in x.chunk(3):", "8", "batch_cut");
+        check("for a in z.chunk(4):", "8", "batch_cut");
+        check("for a in x:", "8", "none");
+        check("for a, b in zip(x.chunk(4), y.chunk(2)):", "8", "none");
+    }
+
+    #[test]
+    fn a_number_that_divides_another() {
+        let check = |program: &str, parts: &str, expected: Option<bool>| {
+            marked::check(program, expected, |at| divides(&at.file(), at.node(), parts));
+        };
+        check("f(8)\n  ^\n", "4", Some(true));
+        check("n = 8\nf(n)\n  ^\n", "3", Some(false));
+        check("f(n)\n  ^\n", "4", None);
+        check("f(8)\n  ^\n", "0", Some(false));
+    }
+
+    #[test]
+    fn a_loop_that_ends_early() {
+        let check = |body: &str, expected: bool| {
+            let program = format!("for x in y:\n^^^\n    {body}\n");
+            marked::check(&program, expected, |at| is_left_early(&at.file(), at.node()));
+        };
+        check("if x:\n        break", true);
+        check("if x:\n        continue", true);
+        check("while z:\n        break", false);
+        check("f(x)\nelse:\n    g()", true);
+    }
+}

@@ -37,3 +37,30 @@ fn in_each_case(file: &PythonFile<'_>, test: Id, call: Id) -> bool {
     let ends = index.children(test).any(|c| index.kind(c) == k.else_clause);
     ends && clauses.all(calls) && index.consequence(test).is_some_and(calls)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{is_chosen, is_optional};
+    use crate::marked;
+
+    #[test]
+    fn a_call_on_request() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| is_optional(&at.file(), at.node()));
+        };
+        check("if args.distributed:\n    f(1)\n    ^^^^\n", true);
+        check("if __name__ == '__main__':\n    f(1)\n    ^^^^\n", false);
+        check("if a:\n    f(1)\n    ^^^^\nelse:\n    f(2)\n", false);
+        check("def g():\n    f(1)\n    ^^^^\nif a:\n    g()\n", true);
+        check("def g():\n    f(1)\n    ^^^^\nif a:\n    g()\ng()\n", false);
+    }
+
+    #[test]
+    fn a_test_that_decides() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| is_chosen(&at.file(), at.node()));
+        };
+        check("if a:\n    pass\nelse:\n    f(1)\n    ^^^^\n", true);
+        check("if a:\n    def g():\n        f(1)\n        ^^^^\n", false);
+    }
+}

@@ -121,3 +121,42 @@ impl MixedPrecision {
         self.dropped.iter().any(|d| file.index.is_within(id, *d))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MixedPrecision, limits_alone};
+    use crate::marked::{self, with_setup};
+
+    /// What mixed precision drops from a step, and what it unwraps.
+    #[track_caller]
+    fn check(body: &str, dropped: &str, unwrapped: &str) {
+        let program = format!("scaler = torch.amp.GradScaler()\nfor x, y in loader:\n{body}\n    loss.backward()\n");
+        marked::check(&with_setup(&program), [dropped, unwrapped], |at| {
+            let found = MixedPrecision::read(at.file(), at.whole());
+            [at.lines(found.dropped), at.lines(found.unwrapped.iter().map(|(whole, _)| *whole))]
+        });
+    }
+
+    #[test]
+    fn mixed_precision_in_a_step() {
+        check("    with torch.autocast('cuda'):\n        loss = net(x)", "", "with torch.autocast('cuda'):");
+        check("    with torch.no_grad():\n        loss = net(x)", "", "");
+        let choice = "    if args.amp:\n        scaler.scale(loss).backward()\n    else:\n        loss.backward()";
+        check(choice, "scaler.scale(loss).backward()", "if args.amp:");
+        check("    if args.deep:\n        f(x)\n    else:\n        g(x)", "", "");
+        check("    if n > 1:\n        loss = loss.mean()", "", "if n > 1:");
+        check("    if n > 1:\n        x = x.mean()", "", "");
+    }
+
+    #[test]
+    fn a_limit_that_only_mixed_precision_has() {
+        let check = |plain: &str, expected: bool| {
+            let scales = "scaler(loss, optimizer, clip_grad=1, parameters=w)";
+            let mark = "^".repeat(scales.len());
+            let program = format!("if args.amp:\n    {scales}\n    {mark}\nelse:\n    {plain}\n");
+            marked::check(&with_setup(&program), expected, |at| limits_alone(at.file(), at.node()));
+        };
+        check("loss.backward()", true);
+        check("nn.utils.clip_grad_norm_(w, 1)", false);
+    }
+}

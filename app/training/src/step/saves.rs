@@ -44,3 +44,26 @@ pub fn saves(file: FileInProject<'_, '_>, whole: Id) -> Saves {
     }
     Saves { taken, loaded }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::saves;
+    use crate::marked::{self, with_setup};
+
+    #[test]
+    fn where_weights_are_saved_and_loaded() {
+        let check = |before: &str, after: &str, taken: &str, loaded: &str| {
+            let step = "for x, y in loader:\n    net(x).mean().backward()\n    optimizer.step()\n";
+            marked::check(&with_setup(&format!("{before}\n{step}{after}\n")), [taken, loaded], |at| {
+                let found = saves(at.file(), at.whole());
+                [at.lines(found.taken), at.lines(found.loaded)]
+            });
+        };
+        check("", "torch.save(net.state_dict(), p)", "torch.save(net.state_dict(), p)", "");
+        check("", "state = net.state_dict()\ntorch.save(state, p)", "state = net.state_dict()", "");
+        check("", "best = net.state_dict()", "best = net.state_dict()", "");
+        check("", "np.save(p, x)", "", "");
+        check("", "net.load_state_dict(best)", "", "net.load_state_dict(best)");
+        check("net.load_state_dict(best)", "", "", "");
+    }
+}

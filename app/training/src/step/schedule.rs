@@ -97,3 +97,52 @@ pub fn steps_scheduler(file: FileInProject<'_, '_>, statement: Id) -> bool {
             && file.index.receiver(*c).is_some_and(|o| file.role(o) == Some(Role::Scheduler))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{schedules, steps_scheduler};
+    use crate::marked::{self, with_setup};
+
+    /// Steps of schedulers, calls that may change a rate, and statements that assign one.
+    #[track_caller]
+    fn check(rest: &str, steps: &str, others: &str, assigned: &str) {
+        let made = "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)\n";
+        marked::check(&with_setup(&format!("{made}{rest}\n")), [steps, others, assigned], |at| {
+            let found = schedules(at.file());
+            let ids = |found: Vec<(u32, &str)>| found.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
+            [at.lines(ids(found.steps)), at.lines(found.others), at.lines(ids(found.assigned))]
+        });
+    }
+
+    #[test]
+    fn what_changes_the_learning_rate() {
+        check("scheduler.step()", "scheduler.step()", "", "");
+        check("x = noise_scheduler.step(noise, t, x)", "", "", "");
+        check("plan.step(epoch)", "", "plan.step(epoch)", "");
+        check("average.step(net)", "", "", "");
+        check("optimizer.step()", "", "", "");
+        check("adjust_learning_rate(optimizer, e)", "", "adjust_learning_rate(optimizer, e)", "");
+        check("adjust_learning_rate(e)", "", "", "");
+        let groups = "for group in optimizer.param_groups:\n    group['lr'] = 0.1";
+        check(groups, "", "", "for group in optimizer.param_groups:");
+        check("optimizer.param_groups[0]['lr'] *= 0.5", "", "", "optimizer.param_groups[0]['lr'] *= 0.5");
+        check("logs['lr'] = 0.1", "", "", "");
+    }
+
+    #[test]
+    fn a_profiler_is_no_schedule() {
+        check("with torch.profiler.profile() as p:\n    p.step()", "", "", "");
+    }
+
+    #[test]
+    fn a_statement_that_is_a_step_of_a_scheduler() {
+        let check = |rest: &str, expected: bool| {
+            marked::check(&with_setup(rest), expected, |at| {
+                steps_scheduler(at.file(), at.file().statement_of(at.node()).expect("a statement"))
+            });
+        };
+        check("scheduler.step()\n^^^^^^^^^^^^^^^^\n", true);
+        check("a = scheduler.step()\n    ^^^^^^^^^^^^^^^^\n", false);
+        check("optimizer.step()\n^^^^^^^^^^^^^^^^\n", false);
+    }
+}

@@ -90,3 +90,59 @@ pub fn update_statements(file: FileInProject<'_, '_>, whole: Id, end: Id, is_ali
     index.outermost(&mut found, |at| *at);
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{optimizers_of_updates, update_statements, updates};
+    use crate::marked::{self, with_setup};
+
+    #[test]
+    fn updates_of_the_weights() {
+        let check = |body: &str, expected: &str| {
+            let program =
+                format!("scaler = torch.amp.GradScaler()\nfor x, y in loader:\n    net(x).backward()\n{body}\n");
+            marked::check(&with_setup(&program), expected, |at| {
+                let found = updates(at.file(), at.whole());
+                let kind = |scaled, closure| {
+                    if scaled {
+                        " scaled"
+                    } else if closure {
+                        " closure"
+                    } else {
+                        ""
+                    }
+                };
+                let each = found.iter().map(|u| format!("{}{}", u.optimizer, kind(u.scaled, u.closure)));
+                each.collect::<Vec<_>>().join("\n")
+            });
+        };
+        check("    optimizer.step()", "optimizer");
+        check("    scaler.step(optimizer)", "optimizer scaled");
+        check("    optimizer.step(closure)", "optimizer closure");
+        check("    scheduler.step()\n    plan.step()", "");
+    }
+
+    #[test]
+    fn statements_that_belong_to_an_update() {
+        let check = |body: &str, expected: &str| {
+            let program = format!("for x, y in loader:\n    net(x).backward()\n{body}\n");
+            marked::check(&with_setup(&program), expected, |at| {
+                let first = updates(at.file(), at.whole()).first().expect("an update").call;
+                let end = at.file().statement_of(first).expect("a statement");
+                at.lines(update_statements(at.file(), at.whole(), end, &|_| true))
+            });
+        };
+        let clip = "nn.utils.clip_grad_norm_(w, 1)";
+        check(&format!("    {clip}\n    optimizer.step()\n    f(x)"), &format!("{clip}\noptimizer.step()"));
+        check("    if a:\n        optimizer.step()\n        optimizer.zero_grad()", "if a:");
+        check("    if a:\n        optimizer.step()\n        f(x)", "optimizer.step()");
+    }
+
+    #[test]
+    fn a_list_of_optimizers() {
+        let program = "for x, y in loader:\n    net(x).backward()\n    optimizer.step()\n    optimizer_b.step()\n";
+        marked::check(&with_setup(program), "`optimizer` and `optimizer_b`", |at| {
+            optimizers_of_updates(&updates(at.file(), at.whole()))
+        });
+    }
+}

@@ -1,0 +1,73 @@
+use super::{Move, moves};
+use crate::marked::{self, with_setup};
+
+/// What is moved next to which statement: models, then tensors, tables and expressions; `?` where that is not known.
+#[track_caller]
+fn check(program: &str, expected: &[&str]) {
+    marked::check(program, expected, |at| {
+        let found = moves(at.file());
+        let place = |m: &Move| if m.after { "after" } else { "before" };
+        let line = |kind: &str, m: &Move| format!("{kind} {} {} {}", m.names.join(", "), place(m), at.lines([m.at]));
+        let models = found.models.iter().map(|m| line("model", m));
+        let tensors = found.tensors.iter().map(|m| line("tensor", m));
+        let tables = found.tables.iter().map(|m| line("table", m));
+        let expressions = found.expressions.iter().map(|id| format!("expression {}", at.lines([*id])));
+        let unknown =
+            found.unknown_models.iter().chain(&found.unknown_tensors).map(|id| format!("? {}", at.lines([*id])));
+        models.chain(tensors).chain(tables).chain(expressions).chain(unknown).collect::<Vec<_>>()
+    });
+}
+
+const MODEL: &str = "model net before optimizer = torch.optim.SGD(net.parameters(), lr=0.1)";
+
+#[test]
+fn a_model_is_moved_before_its_optimizer() {
+    check(&with_setup(""), &[MODEL]);
+    check(&with_setup("").replace("Linear(2, 2)", "Linear(2, 2).to(device)"), &[MODEL]);
+    check(&with_setup("").replace("optimizer =", "net.to(device)\noptimizer ="), &[]);
+    check(&with_setup("").replace("net.parameters()", "weights"), &["? torch.optim.SGD(weights, lr=0.1)"]);
+}
+
+#[test]
+fn a_model_without_an_optimizer_is_moved_where_it_is_made() {
+    let teacher = "teacher = nn.Linear(2, 2)\nz = teacher(torch.ones(2))\n";
+    check(&with_setup(teacher), &[MODEL, "model teacher after teacher = nn.Linear(2, 2)", "expression torch.ones(2)"]);
+}
+
+#[test]
+fn tensors_are_moved_where_they_come_from() {
+    let looped = |body: &str| with_setup(&format!("for x, y in loader:\n    {}\n", body.replace('\n', "\n    ")));
+    check(&looped("loss = F.mse_loss(net(x), y)"), &[MODEL, "tensor x, y before loss = F.mse_loss(net(x), y)"]);
+    check(&looped("x = x.view(-1)\nout = net(x)"), &[MODEL, "tensor x before out = net(x)"]);
+    check(&looped("x = x.to(device)\nout = net(x)"), &[MODEL]);
+    check(&looped("out = net(x['image'])"), &[MODEL, "expression x['image']"]);
+    check(&looped("out = net(**x)"), &[MODEL, "table x before out = net(**x)"]);
+    check(&looped("out = net(3)"), &[MODEL]);
+    check(&looped("out = net(*x)"), &[MODEL, "? net(*x)"]);
+    check(&looped("out = net(x)\nloss = F.mse_loss(out, out * 2)"), &[MODEL, "tensor x before out = net(x)"]);
+}
+
+#[test]
+fn what_is_no_tensor_stays() {
+    let of_function = |parameters: &str, body: &str| with_setup(&format!("def run({parameters}):\n    {body}\n"));
+    check(&of_function("x", "return net(x)"), &[MODEL, "tensor x before return net(x)"]);
+    check(&of_function("x, n: int", "return net(x, n)"), &[MODEL, "tensor x before return net(x, n)"]);
+    check(&of_function("x, n=3", "return net(x, n)"), &[MODEL, "tensor x before return net(x, n)"]);
+    check(&of_function("x=None", "return net(x)"), &[MODEL, "? net(x)"]);
+    check(
+        &of_function("x", "a = []\n    return net(x, a)"),
+        &[MODEL, "tensor x before return net(x, a)", "? net(x, a)"],
+    );
+    check(&with_setup("for n in range(3):\n    net(n)\n"), &[MODEL]);
+}
+
+#[test]
+fn another_framework_moves_nothing() {
+    check("import tensorflow as tf\nmodel = build()\nmodel(x)\n", &[]);
+}
+
+#[test]
+fn a_name_that_stands_for_two_models() {
+    let program = "net = nn.Conv2d(2, 2, 1)\nsecond = torch.optim.SGD(net.parameters())\n";
+    check(&with_setup(program), &[MODEL, "model net before second = torch.optim.SGD(net.parameters())"]);
+}
