@@ -27,3 +27,22 @@ pub fn updated_by_hand(view: &FileView<'_>) -> Option<Id> {
         rest.starts_with("-=") && rest.contains('*') && is_tensor()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::updated_by_hand;
+    use crate::marked;
+
+    #[test]
+    fn weights_that_a_program_updates_itself() {
+        let check = |made: &str, update: &str, expected: &str| {
+            let program = format!("import torch\n{made}\nfor t in range(9):\n    g = f(w)\n    {update}\n");
+            marked::check(&program, expected, |at| at.lines(updated_by_hand(at.file().view)));
+        };
+        check("w = torch.randn(3)", "w -= 0.1 * g", "w -= 0.1 * g");
+        check("w = torch.randn(3)", "w -= g", "");
+        check("w = torch.randn(3)", "w += 0.1 * g", "");
+        check("w = 3", "w -= 0.1 * g", "");
+        check("w = torch.randn(3)", "loss.backward()\n    w -= 0.1 * g", "");
+    }
+}

@@ -51,3 +51,39 @@ impl Classes {
         a == b || is_base(a, b) || is_base(b, a)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::marked;
+
+    #[test]
+    fn what_a_class_inherits_from() {
+        let program = "
+            #- base.py
+            from torch import nn
+            class Base(nn.Module, metaclass=M):
+                pass
+            #- net.py
+            from base import Base
+            class Net(Base):
+                pass
+            class Other:
+                pass
+        ";
+        marked::check(program, "base.Base torch.nn.Module", |at| at.project.classes.ancestors("Net").join(" "));
+        let related = |a: &str, b: &str, expected: bool| {
+            marked::check(program, expected, |at| at.project.classes.related(a, b));
+        };
+        related("Net", "Base", true);
+        related("Base", "Net", true);
+        related("Net", "Net", true);
+        related("Net", "Other", false);
+    }
+
+    #[test]
+    fn a_class_that_inherits_from_itself() {
+        marked::check("class A(B):\n    pass\nclass B(A):\n    pass\n", "B A", |at| {
+            at.project.classes.ancestors("A").join(" ")
+        });
+    }
+}

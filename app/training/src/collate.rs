@@ -60,3 +60,23 @@ fn called_by(view: &FileView<'_>, names: &BTreeSet<String>, id: Id) -> bool {
         name => names.contains(name),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::marked;
+
+    #[test]
+    fn code_that_makes_a_batch_of_samples() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| at.project.collate.contains(at.file().view, at.node()));
+        };
+        let join = "#- data.py\ndef join(samples):\n    return f(2)\n           ^^^^\n#- train.py\n";
+        check(&format!("{join}DataLoader(d, collate_fn=join)\n"), true);
+        check(&format!("{join}DataLoader(d, worker_fn=join)\n"), false);
+        check(&format!("{join}def all(s):\n    return join(s)\nDataLoader(d, collate_fn=all)\n"), true);
+        check("DataLoader(d, collate_fn=lambda s: f(2))\n                                   ^^^^\n", true);
+        let class = "class Join:\n    def __call__(self, s):\n        return f(2)\n               ^^^^\n    ";
+        check(&format!("{class}pass\njoin = Join()\nDataLoader(d, collate_fn=join)\n"), true);
+        check(&format!("{class}pass\njoin = Join()\nDataLoader(d)\n"), false);
+    }
+}

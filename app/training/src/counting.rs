@@ -111,3 +111,46 @@ pub fn chunks(file: &PythonFile<'_>, around: Id) -> Option<Chunks> {
     let first = index.text_of(*out.numbers.first()?);
     out.numbers.iter().all(|n| index.text_of(*n) == first).then_some(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{chunks, counted};
+    use crate::marked;
+
+    #[test]
+    fn a_test_that_counts_batches() {
+        let check = |above: &str, test: &str, expected: &str| {
+            let mark = "^".repeat(test.len());
+            let program = format!("for i in r:\n    {above}\n    if {test}:\n       {mark}\n        f()\n");
+            marked::check(&program, expected, |at| {
+                let Some(found) = counted(&at.file(), at.node()) else { return "none".to_owned() };
+                let named = found.named.map_or("", |(_, denied)| if denied { " not named" } else { " named" });
+                format!("{}{named}{}", found.count, if found.and_more { " and more" } else { "" })
+            });
+        };
+        check("", "(i + 1) % 4 == 0", "4");
+        check("", "not (i + 1) % args.n", "args.n");
+        check("", "i % cfg['n'] == 0 and ready", "cfg['n'] and more");
+        check("", "i % len(x) == 0", "");
+        check("", "i == 4", "none");
+        check("", "'%d' % i == name", "none");
+        check("last = i % 4 == 0", "last", "4 named");
+        check("last = i % 4 == 0", "not last", "4 not named");
+        check("last = i % 4 == 0\n    last = last or end", "last", "none");
+    }
+
+    #[test]
+    fn a_loop_over_parts_of_a_batch() {
+        let check = |header: &str, expected: &str| {
+            let program = format!("import torch\nfor {header}:\n^^^\n    f()\n");
+            marked::check(&program, expected, |at| {
+                chunks(&at.file(), at.node()).map_or("none".to_owned(), |c| at.lines(c.tensors).replace('\n', " "))
+            });
+        };
+        check("a, b in zip(x.chunk(n), y.chunk(n))", "x y");
+        check("a in torch.chunk(x, 4, dim=0)", "x");
+        check("a in x.chunk(4, 1)", "none");
+        check("a, b in zip(x.chunk(n), y.chunk(m))", "none");
+        check("a in x.split(4)", "none");
+    }
+}

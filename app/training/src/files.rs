@@ -51,3 +51,43 @@ pub fn leaves_nothing(view: &FileView<'_>, statement: Id) -> bool {
     });
     !gives && !keeps && !calls_own
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{file_change, leaves_nothing};
+    use crate::marked;
+    use python::tree::ROOT;
+
+    #[test]
+    fn a_call_that_changes_files() {
+        let check = |program: &str, expected: &str| {
+            let functions = ["os.makedirs", "shutil.rmtree", ".unlink"];
+            marked::check(&format!("import os\n{program}\n"), expected, |at| {
+                at.lines(file_change(at.file().view, ROOT, &functions))
+            });
+        };
+        check("os.makedirs(p)", "os.makedirs(p)");
+        check("os.listdir(p)", "");
+        check("path.unlink()", "path.unlink()");
+        check("unlink(path)", "");
+        check("open(p, 'w')", "open(p, 'w')");
+        check("open(p, mode='ab')", "open(p, mode='ab')");
+        check("open('w')", "");
+        check("path.open('w')", "path.open('w')");
+    }
+
+    #[test]
+    fn a_statement_that_can_be_skipped() {
+        let check = |body: &str, expected: bool| {
+            let program = format!("def own():\n    pass\ndef f(self):\n^^^\n    {body}\n");
+            marked::check(&program, expected, |at| leaves_nothing(at.file().view, at.node()));
+        };
+        check("os.makedirs(p)", true);
+        check("return 2", false);
+        check("return", true);
+        check("self.a = 2", false);
+        check("a = 2", true);
+        check("own()", false);
+        check("self.save()", false);
+    }
+}

@@ -117,3 +117,46 @@ fn name_given(view: &FileView<'_>, string: Id) -> Option<String> {
     let option = options.max_by_key(|option| option.len());
     Some(option.map_or_else(|| name.to_owned(), |option| option.trim_start_matches('-').replace('-', "_")))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::marked;
+
+    #[test]
+    fn strings_that_some_file_gives_a_name() {
+        let check = |given: &str, expected: bool| {
+            let program = format!("f(args.backend)\n  ^^^^^^^^^^^^\n#- other.py\n{given}\n");
+            marked::check(&program, expected, |at| at.project.given.gives(at.file().view, at.node(), "gloo"));
+        };
+        check("backend = 'gloo'", true);
+        check("backend = 'gloo' if a else 'nccl'", true);
+        check("parser.add_argument('--backend', default='gloo')", true);
+        check("def f(backend='gloo'):\n    pass", true);
+        check("settings = {'backend': 'gloo'}", true);
+        check("backend = 'mpi'", false);
+        check("name = 'gloo'", false);
+    }
+
+    #[test]
+    fn constants_that_are_0() {
+        let check = |constants: &str, expected: bool| {
+            let program = format!("from constants import RANK\nf(RANK)\n  ^^^^\n#- constants.py\n{constants}\n");
+            marked::check(&program, expected, |at| at.project.given.is_zero(at.file().view, at.node()));
+        };
+        check("RANK = 0", true);
+        check("RANK = 1", false);
+        check("RANK = 0\nRANK = 1", false);
+        check("def f():\n    RANK = 0", false);
+    }
+
+    #[test]
+    fn files_that_some_file_saves() {
+        let check = |saves: &str, expected: bool| {
+            let program = format!("f('runs/best.pt')\n  ^^^^^^^^^^^^^^\n#- other.py\n{saves}\n");
+            marked::check(&program, expected, |at| at.project.given.saves(at.file().view, at.node()));
+        };
+        check("torch.save(net, 'best.pt')", true);
+        check("path = out + '/best.pt'\nsave_all(path)", true);
+        check("torch.load('best.pt')", false);
+    }
+}

@@ -91,3 +91,36 @@ fn batch_first(view: &FileView<'_>, class: Id, layer: &str) -> bool {
     let given = made_with(view, class, layer).and_then(|c| c.arguments().keyword("batch_first"));
     given.is_some_and(|v| !view.index.is_text(v, "False"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{InputUse, drops};
+    use crate::marked;
+
+    #[test]
+    fn how_a_model_uses_its_input() {
+        let check = |layers: &str, forward: &str, expected: InputUse| {
+            let class = format!("class Net(nn.Module):\n    def __init__(self):\n        {layers}\n");
+            let program = format!("from torch import nn\n{class}    def forward(self, x):\n        {forward}\n");
+            marked::check(&program, expected, |at| at.project.model_inputs["Net"][0].1);
+        };
+        check("self.a = nn.Embedding(9, 2)", "return self.a(x)", InputUse::Integer);
+        check("self.a = nn.Linear(9, 2)", "return self.a(x)", InputUse::Other);
+        check("self.a = nn.CrossEntropyLoss()", "return self.a(y, x)", InputUse::Integer);
+        check("self.a = nn.CrossEntropyLoss()", "return self.a(x, y)", InputUse::Other);
+        check("self.a = nn.LSTM(9, 2)", "return self.a(x)", InputUse::SequenceFirst);
+        check("self.a = nn.LSTM(9, 2, batch_first=True)", "return self.a(x)", InputUse::Other);
+        check("self.a = 3", "for step in x: f(step)", InputUse::SequenceFirst);
+    }
+
+    #[test]
+    fn whether_a_file_uses_dropout() {
+        let check = |program: &str, expected: bool| {
+            marked::check(&format!("from torch import nn\n{program}\n"), expected, |at| drops(at.file().view));
+        };
+        check("nn.Dropout(0.5)", true);
+        check("nn.functional.dropout(x)", true);
+        check("nn.TransformerEncoderLayer(2, 2)", true);
+        check("Dropout(0.5)", false);
+    }
+}

@@ -84,3 +84,46 @@ fn runs_forward(file: &PythonFile<'_>, function: Id, seen: &mut Vec<Id>) -> bool
     };
     !callers.is_empty() && callers.into_iter().all(runs)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::in_module_method;
+    use crate::marked;
+
+    /// Whether the marked tensor meets those of a module.
+    #[track_caller]
+    fn check(methods: &str, expected: bool) {
+        let program = format!("import torch\nclass Net(torch.nn.Module):\n{methods}");
+        marked::check(&program, expected, |at| in_module_method(&at.file().view.file, at.node()));
+    }
+
+    const FORWARD: &str = "    def forward(self, x):\n        return x + self.mix(x)\n";
+
+    #[test]
+    fn a_forward_pass_and_what_only_it_calls() {
+        check("    def forward(self, x):\n        return f(2)\n               ^^^^\n", true);
+        check(&format!("{FORWARD}    def mix(self, x):\n        a = f(2)\n            ^^^^\n        return a\n"), true);
+        check(
+            &format!(
+                "{FORWARD}    def mix(self, x):\n        a = f(2)\n            ^^^^\n        return a\nnet.mix(x)\n"
+            ),
+            true,
+        );
+        check(&format!("{FORWARD}def mix():\n    return f(2)\n           ^^^^\nmix()\n"), false);
+        check(&format!("{FORWARD}    def plot(self):\n        show(f(2))\n             ^^^^\n"), false);
+    }
+
+    #[test]
+    fn what_a_method_returns_or_keeps() {
+        check(&format!("{FORWARD}    def start(self):\n        return f(2)\n               ^^^^\n"), true);
+        check(
+            &format!("{FORWARD}    @property\n    def start(self):\n        return f(2)\n               ^^^^\n"),
+            false,
+        );
+        let init = |value: &str, mark: &str| {
+            format!("{FORWARD}    def __init__(self):\n        self.a = {value}\n                 {mark}\n")
+        };
+        check(&init("torch.ones(2)", "^^^^^^^^^^^^^"), true);
+        check(&init("torch.nn.Parameter(b(2))", "                   ^^^^"), false);
+    }
+}

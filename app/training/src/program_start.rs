@@ -144,3 +144,32 @@ fn imported_as(path: &str, text: &str) -> Option<String> {
         name = name.split_once('.')?.1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{command_line, main_block};
+    use crate::marked;
+
+    #[test]
+    fn where_a_program_reads_its_command_line() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines(command_line(at.file().view, at.node())));
+        };
+        let made = "f(1)\n^^^^\n";
+        check(&format!("args = parser.parse_args()\n{made}"), "args = parser.parse_args()");
+        check(made, "");
+        let inside = "def main():\n    f(1)\n    ^^^^\n";
+        check(&format!("{inside}if __name__ == '__main__':\n    seed()\n    main()\n"), "seed()");
+        check(&format!("{inside}main()\n"), "main()");
+        check(inside, "");
+    }
+
+    #[test]
+    fn the_main_block() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines(main_block(at.file().view)));
+        };
+        check("if __name__ == '__main__':\n    f()\n", "if __name__ == '__main__':");
+        check("if name == '__main__':\n    f()\n", "");
+    }
+}

@@ -99,3 +99,49 @@ fn unlikeliness(reached: &[&FileView<'_>], is_hydra: bool) -> i32 {
     }
     score
 }
+
+#[cfg(test)]
+mod tests {
+    use super::programs;
+    use crate::marked;
+
+    /// The programs of a project, each with its files, those that are most likely to train first.
+    #[track_caller]
+    fn check(program: &str, expected: &[&str]) {
+        marked::check(program, expected, |at| {
+            let paths = |files: Vec<usize>| files.into_iter().map(|n| at.views[n].path).collect::<Vec<_>>().join(" ");
+            programs(&at.project_views()).into_iter().map(|started| paths(started.files)).collect::<Vec<_>>()
+        });
+    }
+
+    const MAIN: &str = "if __name__ == '__main__':\n    run()\n";
+
+    #[test]
+    fn files_that_are_programs() {
+        check(&format!("#- a.py\n{MAIN}#- b.py\ndef f():\n    pass\n"), &["a.py"]);
+        check("#- a.py\nfor x in y:\n    net(x).backward()\n", &["a.py"]);
+        check("#- a.py\nimport torch\nfor x in y:\n    f(x)\n", &["a.py"]);
+        check("#- a.py\nfor x in y:\n    f(x)\n", &[]);
+        check("#- __init__.py\nfor x in y:\n    net(x).backward()\n", &[]);
+    }
+
+    #[test]
+    fn the_files_of_a_program() {
+        let a = format!("#- src/a.py\nfrom . import b\nimport deep.c\n{MAIN}");
+        check(
+            &format!("{a}#- src/b.py\nx = 1\n#- src/deep/c.py\nx = 1\n#- d.py\nx = 1\n"),
+            &["src/a.py src/b.py src/deep/c.py"],
+        );
+        // A single word may be a package.
+        check(&format!("#- a.py\nimport yaml\n{MAIN}#- lib/yaml.py\nx = 1\n"), &["a.py"]);
+        check(&format!("#- a.py\nimport lib.yaml\n{MAIN}#- src/lib/yaml.py\nx = 1\n"), &["a.py src/lib/yaml.py"]);
+    }
+
+    #[test]
+    fn the_program_that_trains_first() {
+        let step = "def fit():\n    net(x).backward()\n";
+        check(&format!("#- a.py\n{MAIN}#- b.py\n{step}{MAIN}"), &["b.py", "a.py"]);
+        check(&format!("#- eval.py\n{step}{MAIN}#- fit.py\n{step}{MAIN}"), &["fit.py", "eval.py"]);
+        check(&format!("#- a/run.py\n{step}{MAIN}#- a/train_net.py\n{step}{MAIN}"), &["a/train_net.py", "a/run.py"]);
+    }
+}

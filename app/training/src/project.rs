@@ -515,3 +515,60 @@ impl FileInProject<'_, '_> {
         self.is_reached(id) && (!is_unused(id) || is_unused(step))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ProjectFacts, has_part};
+    use crate::marked;
+
+    #[test]
+    fn a_file_that_selects_a_device() {
+        let check = |program: &str, expected: bool| {
+            marked::check(&format!("import torch\n{program}\n"), expected, |at| {
+                ProjectFacts::file_names_device(at.file().view)
+            });
+        };
+        check("x = x.cuda()", true);
+        check("device = args.device", true);
+        check("x = x.to(place)", true);
+        check("x = x.to(torch.float16)", false);
+        check("torch.cuda.empty_cache()", false);
+        check("torch.load(path, map_location=device)", false);
+        check("class A:\n    def forward(self, x):\n        return f(device=x.device)", false);
+        check("class A:\n    def fit(self, x):\n        return f(device=x.device)", true);
+        check("import sounddevice", false);
+    }
+
+    #[test]
+    fn a_word_of_several_parts() {
+        let check = |word: &str, expected: bool| assert_eq!(has_part(word, "device"), expected, "{word}");
+        check("use_device", true);
+        check("useDevices", true);
+        check("device0", true);
+        check("sounddevice", false);
+        check("devicetree", false);
+    }
+
+    #[test]
+    fn files_in_which_programs_start() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| at.project.starts(at.file().view));
+        };
+        check("f(1)\n^^^^\n", true);
+        check("a = f(1)\n    ^^^^\n", false);
+        check("#- a.py\nf(1)\n^^^^\n#- b.py\nimport a\n", false);
+        check("#- a.py\nif __name__ == '__main__':\n    f(1)\n    ^^^^\n#- b.py\nimport a\n", true);
+    }
+
+    #[test]
+    fn objects_with_a_model_of_their_own() {
+        let check = |made: &str, expected: bool| {
+            let class = "class Average:\n    def __init__(self, net):\n        self.module = net\n";
+            marked::check(&format!("{class}a = {made}\nf(a)\n  ^\n"), expected, |at| {
+                at.project.keeps_module(at.file().view, at.node())
+            });
+        };
+        check("Average(net)", true);
+        check("Other(net)", false);
+    }
+}

@@ -40,3 +40,29 @@ pub(crate) fn read<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
     };
     index.of_kind(kinds().attribute).iter().filter_map(setting).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{changed, is_settings, read};
+    use crate::marked;
+
+    #[test]
+    fn a_name_for_settings() {
+        let check = |program: &str, name: &str, expected: bool| {
+            marked::check(program, expected, |at| is_settings(at.file().view, name));
+        };
+        check("given = parser.parse_args()\n", "given", true);
+        check("given = parser.parse_args()\ngiven = other()\n", "given", false);
+        check("f(args.x)\n", "args", true);
+        check("args = [1, 2]\n", "args", false);
+        check("f(net.x)\n", "net", false);
+    }
+
+    #[test]
+    fn settings_that_a_file_reads_and_changes() {
+        let program = "f(args.depth)\nargs.steps = 2\nself.args.rate += 1\nnet.width = 3\n";
+        let joined = |words: std::collections::BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(" ");
+        marked::check(program, "depth steps", |at| joined(read(at.file().view)));
+        marked::check(program, "rate steps", |at| joined(changed(at.file().view)));
+    }
+}

@@ -124,3 +124,23 @@ fn add_terms(terms: &mut LedgerTerms, more: &LedgerTerms) {
     fill(&mut terms.processes, &more.processes);
     fill(&mut terms.autocast, &more.autocast);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TargetFacts;
+    use crate::marked;
+
+    #[test]
+    fn a_file_with_a_step_to_port() {
+        let check = |program: &str, expected: bool| {
+            let target = TargetFacts { modules: vec!["poptorch".to_owned()], ..TargetFacts::default() };
+            marked::check(program, expected, |at| target.keeps_training_step(at.file().view));
+        };
+        let fit = "def fit():\n    net(x).backward()\n";
+        check(fit, true);
+        check(&format!("import poptorch\n{fit}"), false);
+        check(&format!("import jax\n{fit}"), false);
+        check("import pytorch_lightning\nclass A:\n    def training_step(self, x):\n        return net(x)\n", true);
+        check("class A:\n    def training_step(self, x):\n        return net(x)\n", false);
+    }
+}

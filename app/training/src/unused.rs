@@ -198,3 +198,54 @@ fn looks_names_up(view: &FileView<'_>, places: &BTreeSet<String>) -> bool {
         || view.calls("getattr").iter().any(gets)
         || view.calls("eval").iter().any(evaluates)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Unused;
+    use crate::marked;
+
+    /// The unused definition around the marked place.
+    #[track_caller]
+    fn check(program: &str, expected: &str) {
+        marked::check(program, expected, |at| {
+            let unused = Unused::collect(&at.project_views(), &at.project.places);
+            unused.around(at.file().view, at.node()).map_or("", |(_, name)| name).to_owned()
+        });
+    }
+
+    #[test]
+    fn definitions_that_no_program_reaches() {
+        let old = "def old():\n    f(1)\n    ^^^^\n";
+        let run = "def run():\n    net(x).backward()\nif __name__ == '__main__':\n    run()\n";
+        check(&format!("{old}{run}"), "old");
+        check(&format!("{old}{run}    old()\n"), "");
+        check(&format!("{old}def mid():\n    old()\n{run}"), "old");
+        check(&format!("{old}{run}#- other.py\nfrom train import old\n"), "old");
+        check(&format!("{old}{run}#- other.py\nfrom train import old\nif __name__ == '__main__':\n    old()\n"), "");
+        check(&format!("@register\n{old}{run}"), "");
+        check(&format!("{old}{run}    table['old']()\n"), "");
+    }
+
+    #[test]
+    fn nothing_is_unused_where_names_are_looked_up_or_no_program_starts() {
+        let old = "def old():\n    f(1)\n    ^^^^\n";
+        check(&format!("{old}if __name__ == '__main__':\n    globals()[name]()\n"), "");
+        check(&format!("{old}x = 1\n"), "");
+    }
+
+    #[test]
+    fn a_file_that_no_program_loads_that_trains() {
+        let program = |import: &str| {
+            let fit = format!("{import}\ndef fit():\n    net(x).backward()\nif __name__ == '__main__':\n    fit()\n");
+            format!("{fit}#- draw.py\nf(1)\n^^^^\nif __name__ == '__main__':\n    f(2)\n")
+        };
+        let check = |import: &str, expected: &str| {
+            marked::check(&program(import), expected, |at| {
+                let unused = Unused::collect(&at.project_views(), &at.project.places);
+                unused.in_other_program(at.file().view, at.node()).map_or("", |(_, name)| name).to_owned()
+            });
+        };
+        check("import os", "draw.py");
+        check("import draw", "");
+    }
+}

@@ -63,3 +63,20 @@ impl<'t> FileView<'t> {
         self.calls("grad").iter().copied().filter(of_autograd)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::marked;
+
+    #[test]
+    fn gradients_that_are_part_of_a_result() {
+        let check = |program: &str, expected: &str| {
+            marked::check(program, expected, |at| at.lines(at.file().view.differentiates()));
+        };
+        check("a = torch.autograd.grad(b, c)\n", "torch.autograd.grad(b, c)");
+        check("a = predict_forces(x)\n", "predict_forces");
+        check("loss.backward(create_graph=second)\n", "");
+        check("loss.backward(create_graph=True)\n", "create_graph");
+        check("a = np.grad(b)\nenforces = 2\n", "");
+    }
+}
