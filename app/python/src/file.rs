@@ -198,3 +198,62 @@ impl<'t> PythonFile<'t> {
         bindings.map(|value| self.index.item(value).end).min()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::PythonFile;
+    use crate::tree::Tree;
+
+    #[test]
+    fn calls_of_a_function_or_a_method() {
+        let check = |text: &str, expected: &[&str]| {
+            let tree = Tree::parse(text);
+            let file = PythonFile::read("a.py", &tree);
+            let function = file.index.functions().next().expect("a function").id();
+            let found: Vec<&str> = file.callers(function).map(|call| file.index.text_of(call)).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("def train(x):\n    pass\ntrain(1)\nmodel.train(2)\nself.train(3)\n", &["train(1)", "self.train(3)"]);
+        check("class A:\n    def train(x):\n        pass\na.train(1)\nmodel.train(2)\n", &["a.train(1)"]);
+    }
+
+    #[test]
+    fn names_that_a_function_binds() {
+        let check = |text: &str, binds: bool, before: bool| {
+            let tree = Tree::parse(text);
+            let file = PythonFile::read("a.py", &tree);
+            let function = file.index.functions().next().expect("a function").id();
+            let here = *file.calls("here").first().expect("a place");
+            assert_eq!((file.binds(function, "a"), file.binds_before(function, "a", here)), (binds, before), "{text}");
+        };
+        check("def f(a):\n    here()\n", true, true);
+        check("def f(*, a=1):\n    here()\n", true, true);
+        check("def f():\n    a = 1\n    here()\n", true, true);
+        check("def f():\n    here()\n    a = 1\n", true, false);
+        check("def f():\n    for b, a in c:\n        here()\n", true, true);
+        check("def f():\n    b.a = a\n    here()\n", false, false);
+    }
+
+    #[test]
+    fn names_that_a_module_binds() {
+        let check = |text: &str, at_once: bool, in_function: bool| {
+            let tree = Tree::parse(text);
+            let file = PythonFile::read("a.py", &tree);
+            let here = file.index.item(*file.calls("here").first().expect("a place")).start;
+            let binds = |in_function| file.binds_at_top("a", here, in_function);
+            assert_eq!((binds(false), binds(true)), (at_once, in_function), "{text}");
+        };
+        check("a = 1\nhere()\n", true, true);
+        check("here()\na = 1\n", false, true);
+        check("import a\nhere()\n", true, true);
+        check("def f():\n    a = 1\nhere()\n", false, false);
+    }
+
+    #[test]
+    fn a_name_that_is_free() {
+        let tree = Tree::parse("step = 1\nother_step = 2\nother_step2 = 3\n");
+        let file = PythonFile::read("a.py", &tree);
+        assert_eq!(file.free_name(&["step", "loss"]), "loss");
+        assert_eq!(file.free_name(&["step", "other_step"]), "other_step3");
+    }
+}

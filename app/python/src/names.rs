@@ -457,6 +457,52 @@ pub fn called_name<'t>(index: &Index<'t>, call: Id) -> Option<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::PythonFile;
+    use crate::tree::Tree;
+
+    /// The meaning of the function that is called with `here`.
+    #[track_caller]
+    fn qualified(text: &str, expected: Option<&str>) {
+        let tree = Tree::parse(text);
+        let file = PythonFile::read("a.py", &tree);
+        let call = file.identifiers("here").first().and_then(|id| file.index.ancestors(*id).nth(1));
+        assert_eq!(file.qualified(call.expect("a call")).as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn the_meaning_of_a_name_by_its_import() {
+        qualified("import torch.nn as nn\nnn.Linear(here)\n", Some("torch.nn.Linear"));
+        qualified("from torch import nn\nnn.Linear(here)\n", Some("torch.nn.Linear"));
+        qualified("import torch\ntorch.\\\n    zeros(here)\n", Some("torch.zeros"));
+        qualified("from torch import zeros as z\nz(here)\n", Some("torch.zeros"));
+        qualified("import torch\noptim = torch.optim\noptim.SGD(here)\n", Some("torch.optim.SGD"));
+        qualified("zeros(here)\n", None);
+    }
+
+    #[test]
+    fn a_name_that_a_scope_binds_again() {
+        let import = "from torch import zeros\n";
+        qualified(&format!("{import}def f(zeros):\n    zeros(here)\n"), None);
+        qualified(&format!("{import}def f(zeros):\n    pass\nzeros(here)\n"), Some("torch.zeros"));
+        qualified("def f():\n    from torch import zeros\n    zeros(here)\n", Some("torch.zeros"));
+        qualified(
+            "def f():\n    from numpy import zeros\n    zeros(here)\nfrom torch import zeros\n",
+            Some("numpy.zeros"),
+        );
+    }
+
+    #[test]
+    fn frameworks_of_a_file() {
+        let check = |text: &str, framework: &str, uses: bool, other: bool| {
+            let tree = Tree::parse(text);
+            let names = Names::collect(&tree.index());
+            assert_eq!((names.uses_framework(framework), names.is_of_other_framework()), (uses, other), "{text}");
+        };
+        check("import pytorch_lightning as pl\n", "lightning", true, false);
+        check("from keras import layers\n", "tensorflow", true, true);
+        check("import tensorflow.keras\nimport torch\n", "tensorflow", true, false);
+        check("import torchvision\n", "torch", false, false);
+    }
 
     #[test]
     fn one_spelling_for_several_homes() {

@@ -56,3 +56,38 @@ pub fn table_values(file: &PythonFile<'_>, at: Id, table: &str, key: &str) -> Ve
     }
     values
 }
+
+#[cfg(test)]
+mod tests {
+    use super::table_values;
+    use crate::file::PythonFile;
+    use crate::tree::{Tree, kinds};
+
+    /// What `table["key"]` may be at the call of `here`.
+    #[track_caller]
+    fn check(text: &str, table: &str, expected: &[&str]) {
+        let tree = Tree::parse(text);
+        let file = PythonFile::read("a.py", &tree);
+        let at = *file.calls("here").first().expect("a place");
+        let found = table_values(&file, at, table, "key");
+        let found: Vec<&str> = found.into_iter().map(|id| file.index.text_of(id)).collect();
+        assert_eq!(found, expected, "{text}");
+        assert_eq!(file.index.kind(at), kinds().call);
+    }
+
+    #[test]
+    fn values_under_a_key() {
+        check("t = {'key': 1, 'other': 2}\nhere()\n", "t", &["1"]);
+        check("t = dict(key=1, other=2)\nhere()\n", "t", &["1"]);
+        check("t = {}\nt['key'] = 1\nt.update(key=2)\nt.update({'key': 3})\nhere()\n", "t", &["1", "2", "3"]);
+        check("t = make(key=1)\nu = {'key': 2}\nt[key] = 3\nhere()\n", "t", &[]);
+    }
+
+    #[test]
+    fn tables_of_other_places() {
+        check("here()\nt = {'key': 1}\n", "t", &[]);
+        check("def f():\n    here()\nt = {'key': 1}\n", "t", &["1"]);
+        check("def g():\n    t = {'key': 1}\ndef f():\n    here()\n", "t", &[]);
+        check("def g(self):\n    self.t = {'key': 1}\ndef f(self):\n    here()\n", "self.t", &["1"]);
+    }
+}

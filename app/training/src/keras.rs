@@ -393,3 +393,6 @@ fn is_used_as_model(view: &FileView<'_>, name: &str) -> bool {
         })
     })
 }
+
+#[cfg(test)]
+mod tests;

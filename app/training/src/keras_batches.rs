@@ -108,3 +108,42 @@ fn batches(view: &FileView<'_>, at: Id, data: &[(&str, &str)], replicas: &str) -
     let cut = Home::of(view, at, name).cut(view, name)?;
     (cut < at).then(|| format!("len({name}) // {}", group(batch, replicas)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{compiled_models, uncut_arrays};
+    use crate::marked;
+
+    const MADE: &str = "from tensorflow import keras\na = keras.Sequential([])\na.compile()\n";
+
+    #[test]
+    fn arrays_that_may_not_be_whole_batches() {
+        let check = |rest: &str, expected: &str| {
+            marked::check(&format!("x, y = load()\n{MADE}{rest}\n"), expected, |at| {
+                let places = uncut_arrays(at.file().view, &at.project.keras, 2);
+                let arrays = places.iter().flat_map(|(_, _, arrays)| arrays);
+                arrays.map(|array| format!("{} {}", array.name, array.group)).collect::<Vec<_>>().join("; ")
+            });
+        };
+        check("a.fit(x, y, batch_size=8)", "x (8 * 2); y (8 * 2)");
+        check("x = x[:len(x) // 8 * 8]\na.fit(x, y, batch_size=8)", "y (8 * 2)");
+        check("a.fit(x, y, batch_size=8)\na.evaluate(x, y, batch_size=12)", "x (24 * 2); y (24 * 2)");
+        check("a.fit(x.batch(8))", "");
+    }
+
+    #[test]
+    fn the_number_of_batches_of_an_epoch() {
+        let check = |rest: &str, expected: &str| {
+            let cut = "x = x[:len(x) // 8 * 8]\nz = z[:len(z) // 8 * 8]\n";
+            marked::check(&format!("x, y, z = load()\n{cut}{MADE}{rest}\n"), expected, |at| {
+                let found = compiled_models(at.file().view, &at.project.keras, "1");
+                found.into_iter().map(|model| model.steps).collect::<Vec<_>>().join("; ")
+            });
+        };
+        check("a.fit(x, y, batch_size=8)", "len(x) // 8");
+        check("a.fit(x, y, batch_size=8, validation_data=(z, y))", "math.gcd(len(x) // 8, len(z) // 8)");
+        check("for e in r:\n    a.fit(x, y, batch_size=8)", "");
+        check("a.fit(y, x, batch_size=8)", "");
+        check("a.fit(x, y, batch_size=8)\na.predict(x)", "");
+    }
+}

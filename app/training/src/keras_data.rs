@@ -287,6 +287,55 @@ pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marked;
+
+    const MADE: &str = "import tensorflow as tf\nfrom tensorflow import keras\na = keras.Sequential([])\n";
+
+    #[test]
+    fn runs_with_arrays_in_batches() {
+        let check = |call: &str, expected: &str| {
+            marked::check(&format!("{MADE}{call}\n"), expected, |at| {
+                let runs = runs(at.file().view, &at.project.keras);
+                let data = runs.iter().flat_map(|run| run.data.iter().chain(&run.validation));
+                data.map(|(name, batch)| format!("{name} {batch}")).collect::<Vec<_>>().join("; ")
+            });
+        };
+        check("a.fit(x, y)", "x 32; y 32");
+        check(
+            "a.fit(x, y, args.batch, validation_data=(u, v))",
+            "x args.batch; y args.batch; u args.batch; v args.batch",
+        );
+        check("a.evaluate(x, y, batch_size=8)", "x 8; y 8");
+        check("a.fit(x)", "");
+        check("a.fit(x[1:], y)", "");
+        check("a.fit(x, y, batch_size=2 * n)", "");
+        check("a.fit(x, y, validation_split=0.1)", "");
+        check("b.fit(x, y)", "");
+    }
+
+    #[test]
+    fn data_that_are_not_cut() {
+        let check = |rest: &str, expected: &str| {
+            marked::check(&format!("{MADE}{rest}\n"), expected, |at| {
+                at.lines(uncut(at.file().view, &at.project.keras))
+            });
+        };
+        check("a.fit(x, y)", "x");
+        check("x = x[:64]\na.fit(x, y)", "");
+        check("a.fit(tf.data.Dataset.range(3))", "");
+    }
+
+    #[test]
+    fn what_is_a_pipeline() {
+        let check = |rest: &str, expected: bool| {
+            marked::check(&format!("{MADE}{rest}\n"), expected, |at| is_pipeline(at.file().view, at.node()));
+        };
+        check("d = tf.data.Dataset.range(3)\nf(d)\n  ^", true);
+        check("d = tf.data.Dataset.range(3)\nd = d.batch(2)\nf(d)\n  ^", true);
+        check("def load():\n    return tf.data.Dataset.range(3)\nf(load())\n  ^^^^^^", true);
+        check("d = tf.zeros(3)\nf(d)\n  ^", false);
+        check("f(d.batch(2))\n  ^^^^^^^^^^", false);
+    }
 
     #[test]
     fn sizes_that_two_batches_divide() {

@@ -81,3 +81,44 @@ pub fn only_maps_apply(view: &FileView<'_>, layer: Id) -> bool {
     let is_asked = |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == kinds().attribute);
     is_mapped(layer) || uses().any(is_mapped) && uses().all(|id| is_mapped(id) || is_asked(id))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{layer_lists, layer_runs, only_maps_apply};
+    use crate::marked;
+
+    #[test]
+    fn layers_in_sequence() {
+        let check = |body: &str, expected: &str| {
+            let program = format!("from keras.layers import Dense\nx = f()\n{body}\n");
+            marked::check(&program, expected, |at| at.lines(layer_runs(at.file().view).concat()));
+        };
+        check("x = Dense(2)(x)\ny = Dense(3)(x)", "x = Dense(2)(x)\ny = Dense(3)(x)");
+        check("x = Dense(2)(x)\nx = x + 1\nx = Dense(3)(x)", "");
+        check("x = Other(2)(x)", "");
+    }
+
+    #[test]
+    fn models_with_one_list_of_layers() {
+        let check = |rest: &str, expected: &[usize]| {
+            marked::check(&format!("{rest}\n"), expected, |at| {
+                layer_lists(at.file().view).iter().map(|list| list.layers).collect::<Vec<_>>()
+            });
+        };
+        check("a = Sequential([Input(3), Dense(2), Dense(1)])", &[2]);
+        check("a = Sequential([Dense(2)])\na.add(Dense(1))", &[]);
+        check("a = Sequential([layer])", &[]);
+        check("a = Sequential()", &[]);
+    }
+
+    #[test]
+    fn a_layer_that_only_data_go_through() {
+        let check = |program: &str, expected: bool| {
+            marked::check(program, expected, |at| only_maps_apply(at.file().view, at.node()));
+        };
+        let made = "a = Rescaling(2)\n    ^^^^^^^^^^^^\n";
+        check(&format!("{made}data = data.map(lambda x: a(x))\n"), true);
+        check(&format!("{made}data = data.map(lambda x: a(x))\ny = a(z)\n"), false);
+        check(&format!("{made}y = a(z)\n"), false);
+    }
+}

@@ -63,3 +63,30 @@ pub fn graph_functions<'t>(view: &FileView<'t>) -> Vec<GraphFunction<'t>> {
     };
     if tapes.iter().all(is_called) { out } else { Vec::new() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::graph_functions;
+    use crate::marked;
+
+    #[test]
+    fn graph_functions_that_train() {
+        let check = |rest: &str, expected: &str| {
+            let step = "@tf.function\ndef step(x):\n    with tf.GradientTape() as tape:\n        y = f(x)\n";
+            let program = format!("import tensorflow as tf\n{step}    optimizer.apply_gradients(tape)\n{rest}");
+            marked::check(&program, expected, |at| {
+                let found = graph_functions(at.file().view);
+                found
+                    .iter()
+                    .map(|f| format!("{}: {}", f.name, at.lines(f.calls.iter().copied())))
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            });
+        };
+        check("step(x)\n", "step: step(x)");
+        check("", "");
+        check("run(step)\nstep(x)\n", "");
+        check("step(*x)\n", "");
+        check("step(x)\nwith tf.GradientTape() as t:\n    f(x)\n", "");
+    }
+}

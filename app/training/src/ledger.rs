@@ -233,3 +233,6 @@ fn changes(entries: &[Entry], before: &Side, after: &Side) -> Vec<Words> {
     }
     changes
 }
+
+#[cfg(test)]
+mod tests;

@@ -322,3 +322,6 @@ fn takes_self(view: &FileView<'_>, function: Id) -> bool {
     let first = view.index.function(function).and_then(|function| function.parameters().next());
     first.is_some_and(|parameter| parameter.name == "self")
 }
+
+#[cfg(test)]
+mod tests;
