@@ -228,6 +228,13 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "the word alone counts, not the argument"]
+    fn a_validation_that_enables_gradients() {
+        let body = "    for x, y in loader:\n        total += net(x)\n";
+        check(&format!("def validate(net):\n    torch.set_grad_enabled(True)\n{body}"), &["def validate(net):"]);
+    }
+
+    #[test]
     fn a_validation_in_the_training() {
         let fit = |over: &str| {
             format!(

@@ -171,21 +171,21 @@ fn what_a_module_would_compute_otherwise() {
 #[test]
 #[ignore = "nothing keeps the gradient mode of statements that are moved"]
 fn a_target_that_records_no_gradients() {
-    let goal = "        with torch.no_grad():\n            goal = net(x + 0.1)\n";
-    let program = format!(
-        "for x, y in loader:\n{goal}        loss = F.mse_loss(net(x), goal)\n        loss.backward()\n        optimizer.step()\n"
-    );
-    marked::check(
-        &with_setup(&program.replace("\n        ", "\n    ").replace("    goal = net", "        goal = net")),
-        true,
-        |at| {
-            let step = at.step().expect("a step");
-            let stops = |module: Module| {
-                module.extraction.body.iter().any(|line| line.contains("no_grad") || line.contains("detach"))
-            };
-            step.slice().and_then(|slice| Module::of(&step, &slice)).map_or(true, stops)
-        },
-    );
+    let program = "
+        for x, y in loader:
+            with torch.no_grad():
+                goal = net(x + 0.1)
+            loss = F.mse_loss(net(x), goal)
+            loss.backward()
+            optimizer.step()
+    ";
+    marked::check(&with_setup(program), true, |at| {
+        let step = at.step().expect("a step");
+        let stops = |module: Module| {
+            module.extraction.body.iter().any(|line| line.contains("no_grad") || line.contains("detach"))
+        };
+        step.slice().and_then(|slice| Module::of(&step, &slice)).map_or(true, stops)
+    });
 }
 
 #[test]
