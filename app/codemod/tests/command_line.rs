@@ -15,7 +15,7 @@ fn check(program: &[&str], statement: &str) {
     let text =
         format!("import argparse\n\nimport torch\nfrom torch.utils.data import DataLoader\n\n\n{}", program.concat());
     let options = Options { target: "rdu".to_owned(), style: Style::InPlace, ..Options::default() };
-    let ported = port(&[SourceFile { path: "a.py".to_owned(), text }], &RecipeSet::embedded(), &options);
+    let ported = port(&[SourceFile { path: "a.py".to_owned(), text }], RecipeSet::embedded(), &options);
     let text = &ported.files[0].text;
     let mut lines = text.lines().map(str::trim).skip_while(|line| *line != "rdu.read_command_line()");
     assert_eq!(lines.nth(1), Some(statement), "{text}");

@@ -415,7 +415,7 @@ fn a_comment_inside_a_statement_of_the_step_leaves_all_of_the_step() {
 fn project(files: &[(&str, &str)]) -> Vec<(String, String)> {
     let file = |&(path, text): &(&str, &str)| SourceFile { path: path.to_owned(), text: text.to_owned() };
     let options = Options { target: "ipu".to_owned(), style: Style::InPlace, ..Options::default() };
-    let ported = port(&files.iter().map(file).collect::<Vec<_>>(), &RecipeSet::embedded(), &options);
+    let ported = port(&files.iter().map(file).collect::<Vec<_>>(), RecipeSet::embedded(), &options);
     assert!(ported.certificate.parses && ported.certificate.idempotent);
     let said = |f: &codemod::PortedFile| f.diagnostics.iter().map(|d| format!("{}\n", d.message)).collect();
     ported.files.iter().map(|f| (f.text.clone(), said(f))).collect()

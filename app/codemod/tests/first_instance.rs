@@ -11,7 +11,7 @@ fn ported(files: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<SourceFile> =
         files.iter().map(|(path, text)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() }).collect();
     let options = Options { target: "popdist".to_owned(), ..Options::default() };
-    let ported = port(&files, &RecipeSet::embedded(), &options);
+    let ported = port(&files, RecipeSet::embedded(), &options);
     ported.files.into_iter().map(|file| file.text).collect()
 }
 

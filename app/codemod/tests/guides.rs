@@ -7,7 +7,7 @@ fn every_example_of_every_guide_holds() {
     let guides = embedded_guides();
     assert!(guides.iter().any(|g| g.front.target.is_some()), "no guide with a target is built in");
     let recipes = RecipeSet::embedded();
-    let failures: Vec<String> = guides.iter().flat_map(|g| check_guide(g, &recipes)).map(|f| f.to_string()).collect();
+    let failures: Vec<String> = guides.iter().flat_map(|g| check_guide(g, recipes)).map(|f| f.to_string()).collect();
     assert!(failures.is_empty(), "{}\n{} failures", failures.join("\n"), failures.len());
 }
 
@@ -19,7 +19,7 @@ fn every_handler_is_named_by_a_guide() {
 #[test]
 fn what_a_page_downloads_is_enough_to_port() {
     let whole = RecipeSet::embedded();
-    let downloaded = match RecipeSet::compile(&guide::for_download(embedded_guides())) {
+    let downloaded = match RecipeSet::compile(&guide::for_download(embedded_guides().to_vec())) {
         Ok(recipes) => recipes,
         Err(faults) => panic!("{}", faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
     };

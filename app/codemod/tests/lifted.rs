@@ -7,7 +7,7 @@ fn ported(target: &str, text: &str, other: &str) -> String {
     let files = [("run.py", text), ("main.py", other)]
         .map(|(path, text)| SourceFile { path: path.to_owned(), text: text.to_owned() });
     let options = Options { target: target.to_owned(), style: Style::Branch, ..Options::default() };
-    let ported = port(&files, &RecipeSet::embedded(), &options);
+    let ported = port(&files, RecipeSet::embedded(), &options);
     assert!(ported.certificate.parses && ported.certificate.idempotent);
     ported.files[0].text.clone()
 }

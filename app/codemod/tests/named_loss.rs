@@ -8,7 +8,7 @@ const TARGETS: [&str; 3] = ["ipu", "popdist", "rdu"];
 fn run(target: &str, text: &str) -> PortedFile {
     let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
     let file = SourceFile { path: "train.py".to_owned(), text: text.to_owned() };
-    let mut ported = port(&[file], &RecipeSet::embedded(), &options);
+    let mut ported = port(&[file], RecipeSet::embedded(), &options);
     let certificate = &ported.certificate;
     assert!(certificate.parses && certificate.idempotent && certificate.comments_kept, "{target}: {certificate:?}");
     ported.files.remove(0)

@@ -31,7 +31,7 @@ class Trainer:
 fn ported(text: &str, style: Style) -> (String, Vec<(String, usize)>) {
     let files = [SourceFile { path: "trainer.py".to_owned(), text: text.to_owned() }];
     let options = Options { target: "xpu".to_owned(), style, ..Options::default() };
-    let ported = port(&files, &RecipeSet::embedded(), &options);
+    let ported = port(&files, RecipeSet::embedded(), &options);
     assert!(ported.certificate.parses && ported.certificate.idempotent);
     let told = ported.files[0].diagnostics.iter().filter(|d| d.recipe.starts_with("engine#own"));
     (ported.files[0].text.clone(), told.map(|d| (d.recipe.clone(), d.original.line)).collect())

@@ -14,7 +14,7 @@ fn run(target: &str, numbers: &str, batch: &str, parts: &str) -> (String, Ported
     );
     let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
     let file = SourceFile { path: "train.py".to_owned(), text: text.clone() };
-    let mut ported = port(&[file], &RecipeSet::embedded(), &options);
+    let mut ported = port(&[file], RecipeSet::embedded(), &options);
     assert!(ported.certificate.idempotent, "{target}: {:?}", ported.certificate);
     (text, ported.files.remove(0))
 }

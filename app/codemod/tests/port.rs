@@ -10,7 +10,7 @@ fn hpu() -> Options {
 fn run(files: &[(&str, &str)], options: &Options) -> Ported {
     let files: Vec<SourceFile> =
         files.iter().map(|(p, t)| SourceFile { path: (*p).to_owned(), text: (*t).to_owned() }).collect();
-    port(&files, &RecipeSet::embedded(), options)
+    port(&files, RecipeSet::embedded(), options)
 }
 
 /// Ports one file in place, twice; the second time must change nothing.

@@ -122,7 +122,7 @@ fn the_cpu_beside_a_test_for_cuda_is_no_device_to_replace() {
     for target in ["hpu", "xpu"] {
         let files = [SourceFile { path: "a.py".to_owned(), text: text.to_owned() }];
         let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-        let ported = port(&files, &RecipeSet::embedded(), &options);
+        let ported = port(&files, RecipeSet::embedded(), &options);
         let offered = ported.files[0].diagnostics.iter().any(|d| d.recipe.ends_with("#cpu-device"));
         assert!(!offered, "{:#?}", ported.files[0].diagnostics);
     }
@@ -219,7 +219,7 @@ fn modes_of_a_library_are_not_those_of_a_program() {
     let file = |path: &str, text: &str| SourceFile { path: path.to_owned(), text: text.to_owned() };
     let files = [file("library.py", library), file("train.py", program)];
     let options = Options { target: "hpu".to_owned(), ..Options::default() };
-    let ported = port(&files, &RecipeSet::embedded(), &options);
+    let ported = port(&files, RecipeSet::embedded(), &options);
     assert_eq!(ported.style, Style::InPlace);
     assert!(ported.files[1].text.contains("Module().to(\"hpu\")"), "{}", ported.files[1].text);
     assert!(ported.files[0].text.contains("self.to('hpu')"), "{}", ported.files[0].text);

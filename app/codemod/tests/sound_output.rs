@@ -7,7 +7,7 @@ use python::SourceFile;
 fn run(target: &str, text: &str) -> Ported {
     let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
     let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
-    port(&[file], &RecipeSet::embedded(), &options)
+    port(&[file], RecipeSet::embedded(), &options)
 }
 
 /// Ports a file in place with LF and with CRLF, twice; the second time must change nothing.

@@ -7,7 +7,7 @@ use python::SourceFile;
 pub(crate) fn to(target: &str, text: &str) -> (String, String) {
     let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
     let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-    let ported = port(&[file], &RecipeSet::embedded(), &options);
+    let ported = port(&[file], RecipeSet::embedded(), &options);
     assert!(ported.certificate.parses && ported.certificate.idempotent);
     let said = ported.files[0].diagnostics.iter().map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
     (ported.files[0].text.clone(), said)

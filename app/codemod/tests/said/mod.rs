@@ -24,7 +24,7 @@ pub(crate) fn ported(target: &str, files: &[(&str, &str)]) -> (Vec<String>, Stri
     let file = |(path, text): &(&str, &str)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() };
     let files: Vec<SourceFile> = files.iter().map(file).collect();
     let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
-    let ported = port(&files, &RecipeSet::embedded(), &options);
+    let ported = port(&files, RecipeSet::embedded(), &options);
     let said = ported.files.iter().flat_map(|f| &f.diagnostics).filter(|d| d.severity == Severity::Warning);
     let said = said.map(|d| format!("{}: {}\n", d.original.line, d.message)).collect();
     (ported.files.iter().map(|f| f.text.clone()).collect(), said)
