@@ -45,7 +45,7 @@ fn fields_keep_the_places_by_which_they_are_given() {
 }
 
 #[test]
-fn lines_end_as_the_file_has_them() {
+fn lines_of_a_branch_end_as_the_file_has_them() {
     let step = "import torch
 
 def step(run, model, x, y):
@@ -96,7 +96,7 @@ fn port_trainer(text: &str, style: Style) -> (String, Vec<(String, usize)>) {
 }
 
 #[test]
-fn its_branches_are_brought_up_to_date_and_no_others_are_added() {
+fn branches_for_the_target_are_brought_up_to_date_and_no_others_are_added() {
     let (text, told) = port_trainer(TRAINER, Style::Auto);
     assert!(text.contains("            return torch.xpu.device(\"xpu:0\")\n"), "{text}");
     assert!(text.ends_with(TRAINER.split_once("    def move").unwrap().1), "{text}");

@@ -43,7 +43,7 @@ fn a_strategy_runs_the_step() {
 }
 
 #[test]
-fn other_steps_stay() {
+fn steps_that_a_strategy_can_not_run_stay() {
     for (from, to) in [
         ("@tf.function\n", ""),
         ("    update.apply_gradients", "    print"),

@@ -172,21 +172,21 @@ const ASKED: &str = "parser = argparse.ArgumentParser()\nparser.add_argument(\"-
     parser.add_argument(\"--parts\", type=int)\nargs = parser.parse_args()";
 
 #[test]
-fn numbers_that_divide() {
+fn parts_of_a_batch_that_divide_it() {
     check_parts("", ("12", "4"), "3", false);
     check_parts("BATCH = 12\nPARTS = 4", ("BATCH", "PARTS"), "BATCH // PARTS", false);
     check_parts("BATCH = 12", ("BATCH", "4"), "BATCH // 4", false);
 }
 
 #[test]
-fn numbers_that_do_not_divide() {
+fn parts_of_a_batch_that_do_not_divide_it() {
     check_parts_refused("", "10", "4");
     check_parts_refused("BATCH = 10\nPARTS = 4", "BATCH", "PARTS");
     check_parts_refused("PARTS = 4", "10", "PARTS");
 }
 
 #[test]
-fn numbers_that_are_not_known() {
+fn parts_of_a_batch_whose_number_is_not_known() {
     check_parts(ASKED, ("args.batch", "args.parts"), "args.batch // args.parts", true);
     check_parts(ASKED, ("args.batch", "4"), "args.batch // 4", true);
     check_parts("BATCH = 12\nif tiny:\n    BATCH = 2", ("BATCH", "4"), "BATCH // 4", true);
