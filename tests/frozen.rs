@@ -78,7 +78,7 @@ fn what_an_old_link_turns_off_stays_off() {
         let mut state = State::default();
         state.open_share(share.clone());
         let edits = |options| {
-            let ported = port(&state.sources(), &recipes, &options);
+            let ported = port(&state.sources(), recipes, &options);
             let edits = ported.files.into_iter().flat_map(|file| file.edits);
             edits.map(|edit| (edit.id, edit.recipe)).collect::<Vec<_>>()
         };

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub(crate) static RECIPES: LazyLock<RecipeSet> = LazyLock::new(RecipeSet::embedded);
+pub(crate) static RECIPES: LazyLock<&RecipeSet> = LazyLock::new(RecipeSet::embedded);
 pub(crate) static FOLDERS: AtomicUsize = AtomicUsize::new(0);
 
 pub(crate) fn here() -> PathBuf {

@@ -20,7 +20,7 @@ pub(crate) fn work(python: &str) -> Result<(), String> {
     std::panic::set_hook(Box::new(|_| {}));
     for line in std::io::stdin().lock().lines() {
         let job: Value = serde_json::from_str(&line.map_err(|error| error.to_string())?).map_err(|e| e.to_string())?;
-        let result = run(&job, &recipes, &targets, &mut cpython)?;
+        let result = run(&job, recipes, &targets, &mut cpython)?;
         say(&json!({ "result": result }));
     }
     Ok(())

@@ -61,7 +61,7 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
     let program = chosen(&facts, entry, folder)?;
     say!("{}", summary(&facts, program, target));
     let mut fields = program.launch_fields(&target.program_terms());
-    let left = unported(&files, &program.files, target, &recipes);
+    let left = unported(&files, &program.files, target, recipes);
     if let Some((_, place)) = &left {
         say_line!("{place}: the training step is not ported");
     }
@@ -74,7 +74,7 @@ pub(crate) fn read_entry(entry: Option<&str>, target: Target) -> Read {
     let text = entry.filter(|path| python::is_python(path)).and_then(|path| std::fs::read_to_string(path).ok());
     let Some((path, text)) = entry.zip(text) else { return Read::default() };
     let files = [SourceFile { path: path.to_owned(), text }];
-    Read { fields: unported(&files, &[path.to_owned()], target, &RecipeSet::embedded()).into_iter().collect() }
+    Read { fields: unported(&files, &[path.to_owned()], target, RecipeSet::embedded()).into_iter().collect() }
 }
 
 /// The field that reports where a program's training step was not ported; none for an already ported project, which a

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
         }
     }
     sources.extend(project.configuration().into_iter().map(|(_, file)| file));
-    let matrix = matrix(&sources, &RecipeSet::embedded(), Style::Auto);
+    let matrix = matrix(&sources, RecipeSet::embedded(), Style::Auto);
     match args.format {
         ListFormat::Json => print(&format!("{:#}\n", serde_json::to_value(&matrix)?))?,
         ListFormat::Text => print(&table(&matrix))?,

@@ -16,14 +16,14 @@ use training::Program;
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let options = options(&args.choice);
     let recipes = RecipeSet::embedded();
-    check_words(&recipes, &options)?;
+    check_words(recipes, &options)?;
     let project = Project::read(&args.paths, args.out.as_deref())?;
-    let port = port(&project, &recipes, &options);
+    let port = port(&project, recipes, &options);
     let Port { ported, ledgers, shown, .. } = &port;
 
     let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
     let on_disk = if args.write { OnDisk::Ported } else { OnDisk::Original };
-    if let Some(overview) = codemod::overview(ported, &recipes) {
+    if let Some(overview) = codemod::overview(ported, recipes) {
         say!("{}", outline(&overview, &ported.target, &shown, on_disk));
     }
     let pairs = shown.iter().copied().zip(&ported.files);
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     match args.format {
         Format::Text if args.write || args.out.is_some() => {}
         Format::Text => output::print(&patch(&project, ported))?,
-        Format::Json => output::print(&codemod::report_json(ported, &recipes, ledgers, twin.as_ref()))?,
+        Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref()))?,
         Format::Sarif => output::print(&sarif::sarif(ported, on_disk))?,
     }
     say_line!("{}", summary(ported, changes(&project, ported)));
@@ -209,7 +209,7 @@ pub(crate) fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), 
         }
     }
     for rejected in &options.rejected_recipes {
-        if !recipes.recipes().iter().any(|recipe| recipe.id == *rejected && recipe.target == target.id) {
+        if !recipes.recipes_for(&target.id).iter().any(|recipe| recipe.id == *rejected) {
             let how = format!("`portolan recipes list` shows those for {}", target.id);
             return Err(usage(format!("unknown recipe `{rejected}`; {how}")));
         }

@@ -27,7 +27,7 @@ const RESULT: &str = "twin.json";
 pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let options = port::options(&args.choice);
     let recipes = RecipeSet::embedded();
-    port::check_words(&recipes, &options)?;
+    port::check_words(recipes, &options)?;
     if args.path == Path::new("-") {
         return Err(usage("a rehearsal needs a file or a project folder").into());
     }
@@ -41,10 +41,10 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     {
         return Err(usage(format!("{}: {}", only.shown, diagnostic.message)).into());
     }
-    let port = port::port(&project, &recipes, &options);
+    let port = port::port(&project, recipes, &options);
     let start = start::of(args, &project, &port)?;
     let ported = &port.ported;
-    tell(&project, &port, &recipes);
+    tell(&project, &port, recipes);
     if !ported.files.iter().any(|file| file.changed) {
         say_line!("portolan: the port changes nothing, so there is nothing to compare");
         return Ok(false);
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
     let texts = texts.map(|(_, file)| (file.path.as_str(), file.text.as_str()));
     tree::write(texts, &root, &folder.path().join(PORT))?;
-    let report = port::report(&port, &recipes, &options);
+    let report = port::report(&port, recipes, &options);
     fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;
 
     let words = words(args, &start, folder.path(), &root)?;

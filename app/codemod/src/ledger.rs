@@ -106,8 +106,8 @@ mod tests {
     fn ported(files: &[SourceFile], target: &str) -> (Ported, Vec<Ledger>) {
         let options = Options { target: target.to_owned(), style: Style::InPlace, ..Options::default() };
         let (recipes, trees) = (RecipeSet::embedded(), Trees::default());
-        let (ported, views) = port_with_views(files, &recipes, &options, &trees);
-        let ledgers = ledgers(&views, target, &recipes);
+        let (ported, views) = port_with_views(files, recipes, &options, &trees);
+        let ledgers = ledgers(&views, target, recipes);
         (ported, ledgers)
     }
 
@@ -364,8 +364,8 @@ mod tests {
         let options = Options { target: "hpu".to_owned(), sdk: Some("1.8".to_owned()), ..Options::default() };
         let files = [SourceFile { path: "a.py".to_owned(), text: older }];
         let (recipes, trees) = (RecipeSet::embedded(), Trees::default());
-        let (_, views) = port_with_views(&files, &recipes, &options, &trees);
-        let ledger = one(ledgers(&views, "hpu", &recipes));
+        let (_, views) = port_with_views(&files, recipes, &options, &trees);
+        let ledger = one(ledgers(&views, "hpu", recipes));
         let types = ledger.entries.iter().find(|entry| entry.quantity == Quantity::Precision);
         assert_eq!(types.map(|t| t.after.text.as_str()), Some("float32"), "{ledger:#?}");
     }

@@ -201,7 +201,7 @@ mod tests {
 
     fn of(text: &str) -> Matrix {
         let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
-        matrix(&[file], &RecipeSet::embedded(), Style::InPlace)
+        matrix(&[file], RecipeSet::embedded(), Style::InPlace)
     }
 
     fn check(matrix: &Matrix, text: &str, target: &str, expected: CellState) {
@@ -255,12 +255,12 @@ mod tests {
         let text = "import torch\n\n\n\nx = torch.device(\"cuda\")\n";
         let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };
         let set = RecipeSet::embedded();
-        let matrix = matrix(std::slice::from_ref(&file), &set, Style::InPlace);
+        let matrix = matrix(std::slice::from_ref(&file), set, Style::InPlace);
         let row = matrix.rows.iter().find(|row| row.line == 5).expect("the device is a row");
         for (target, cell) in matrix.targets.iter().zip(&row.cells) {
             let Some(line) = cell.line else { continue };
             let options = crate::Options { target: target.clone(), style: Style::InPlace, ..crate::Options::default() };
-            let ported = crate::port(std::slice::from_ref(&file), &set, &options);
+            let ported = crate::port(std::slice::from_ref(&file), set, &options);
             let there = ported.files[0].text.lines().nth(line - 1).unwrap_or_default().to_owned();
             assert!(there.contains("torch.device("), "{target}: line {line} is {there:?}");
         }

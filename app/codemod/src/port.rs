@@ -93,7 +93,7 @@ pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &O
 
 /// Ports opened files.
 fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options) -> (Ported, Trace) {
-    let none = Target { definitions: recipes.shared.clone(), ..Target::default() };
+    let none = Target::without_recipes(&recipes.shared);
     let target = recipes.targets.get(&options.target).unwrap_or(&none);
     let trace = RefCell::default();
     let mut plan = Plan {

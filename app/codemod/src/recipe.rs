@@ -9,17 +9,16 @@ use crate::error::RecipeError;
 use crate::handlers::{self, Handler};
 use crate::patch::Patch;
 use guide::sdk::{Requirement, compare, is_version};
-use guide::{Citation, Guide, ListedName, OptionField, OptionKind};
+use guide::{Citation, Guide, ListedName, OptionField, OptionKind, Section};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 use training::TargetFacts;
 
 /// The made-up target of the tutorial page: checked like the others, but not offered.
 const LESSON: &str = "tutorial";
 
 /// All recipes of all targets.
-#[derive(Clone)]
 pub struct RecipeSet {
     pub(crate) targets: BTreeMap<String, Target>,
     /// Definitions for all targets.
@@ -27,15 +26,18 @@ pub struct RecipeSet {
     hash: String,
 }
 
-/// The recipes of one target, in the order of its guides.
+/// A target of guides.
 #[derive(Clone, Default)]
 pub(crate) struct Target {
+    id: String,
     pub(crate) name: String,
     pub(crate) extends: Option<String>,
     pub(crate) title: String,
     pub(crate) sdks: Vec<String>,
-    /// Those of a target that extends another belong to the other.
-    pub(crate) recipes: Vec<Arc<Recipe>>,
+    /// What [`Target::recipes`] are about.
+    infos: Vec<RecipeInfo>,
+    /// [`Target::recipes`], once they are compiled.
+    recipes: OnceLock<Vec<Arc<Recipe>>>,
     pub(crate) facts: TargetFacts,
     /// With those of the target it extends, and those of all targets.
     pub(crate) definitions: Arc<Definitions>,
@@ -45,9 +47,6 @@ pub(crate) struct Recipe {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) reason: String,
-    pub(crate) holds_for: String,
-    pub(crate) source: String,
-    pub(crate) citations: Vec<Citation>,
     pub(crate) rules: Vec<CompiledRule>,
 }
 
@@ -168,16 +167,19 @@ impl RecipeSet {
         compile::compile(guides)
     }
 
-    /// The built-in recipes.
+    /// The built-in recipes. Those of a target are compiled on first use: a port needs only its own.
     ///
     /// # Panics
-    /// Never for a released build: the build and the tests compile the same guides.
+    /// Never for a released build: a test compiles the same guides.
     #[must_use]
-    pub fn embedded() -> Self {
-        match Self::compile(&embedded_guides()) {
-            Ok(set) => set,
-            Err(errors) => panic!("{}", errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
-        }
+    pub fn embedded() -> &'static Self {
+        static EMBEDDED: LazyLock<RecipeSet> = LazyLock::new(|| {
+            let mut errors = Vec::new();
+            let (set, _) = compile::declare(embedded_guides(), &mut errors);
+            without_errors(&errors);
+            set
+        });
+        &EMBEDDED
     }
 
     /// SHA-256 of all rules, in hex.
@@ -210,31 +212,19 @@ impl RecipeSet {
 
     /// Whether recipes of a target rewrite its training step.
     pub(crate) fn ports_steps(&self, target: &str) -> bool {
-        self.targets.get(target).is_some_and(|target| target.recipes.iter().any(|recipe| recipe.ports_step()))
+        self.targets.get(target).is_some_and(|target| target.recipes().iter().any(|recipe| recipe.ports_step()))
     }
 
     /// Every recipe, by target and in the order of the guides.
     #[must_use]
     pub fn recipes(&self) -> Vec<RecipeInfo> {
-        self.targets
-            .iter()
-            .filter(|(id, _)| *id != LESSON)
-            .flat_map(|(name, target)| {
-                target.recipes.iter().map(|r| RecipeInfo {
-                    id: r.id.clone(),
-                    target: name.clone(),
-                    title: r.title.clone(),
-                    reason: r.reason.clone(),
-                    sdks: target.sdks.iter().filter(|s| r.rules.iter().any(|r| r.sdk.admits(s))).cloned().collect(),
-                    holds_for: r.holds_for.clone(),
-                    source: r.source.clone(),
-                    citations: r.citations.clone(),
-                    manual: r.rules.iter().all(|r| r.manual),
-                    is_unsafe: r.rules.iter().all(|r| r.is_unsafe),
-                    stops_step: r.rules.iter().any(|r| r.stops_step),
-                })
-            })
-            .collect()
+        self.targets.keys().filter(|id| *id != LESSON).flat_map(|id| self.recipes_for(id)).cloned().collect()
+    }
+
+    /// The recipes of a target, in the order of the guides.
+    #[must_use]
+    pub fn recipes_for(&self, target: &str) -> &[RecipeInfo] {
+        self.targets.get(target).map_or(&[], |target| &target.infos)
     }
 
     /// A list of names that a target's guides define (a `names` fence), empty if there is none.
@@ -249,7 +239,7 @@ impl RecipeSet {
         let named: BTreeSet<&str> = self
             .targets
             .values()
-            .flat_map(|t| &t.recipes)
+            .flat_map(|t| t.recipes())
             .flat_map(|r| &r.rules)
             .filter_map(|r| match &r.body {
                 Body::Handler(h) => Some(h.name),
@@ -268,6 +258,17 @@ impl Recipe {
 }
 
 impl Target {
+    /// One that no guide is about.
+    pub(crate) fn without_recipes(shared: &Arc<Definitions>) -> Self {
+        Self { definitions: shared.clone(), ..Self::default() }
+    }
+
+    /// Its recipes, in the order of its guides; after those of the target that it extends.
+    pub(crate) fn recipes(&self) -> &[Arc<Recipe>] {
+        // Other sets than the built-in one are compiled whole.
+        self.recipes.get_or_init(|| compile::embedded_recipes(self))
+    }
+
     fn offer(&self, option: &OptionField) -> TargetOption {
         TargetOption {
             name: option.name.clone(),
@@ -283,10 +284,23 @@ impl Target {
 /// # Panics
 /// Never: the build script writes the bytes with the same types, or fails.
 #[must_use]
-pub fn embedded_guides() -> Vec<Guide> {
-    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"));
-    let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).expect("the build script wrote them");
-    guide::unpack(guides, texts)
+pub fn embedded_guides() -> &'static [Guide] {
+    static GUIDES: LazyLock<Vec<Guide>> = LazyLock::new(|| {
+        let packed = include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"));
+        let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).expect("the build script wrote them");
+        guide::unpack(guides, texts)
+    });
+    &GUIDES
+}
+
+/// The built-in guides have no errors.
+fn without_errors(errors: &[RecipeError]) {
+    assert!(errors.is_empty(), "{}", errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+}
+
+/// `hpu#model-to-device`.
+fn recipe_id(guide: &Guide, section: &Section) -> String {
+    format!("{}#{}", guide.name, section.id)
 }
 
 /// Lower-case hex.

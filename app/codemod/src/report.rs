@@ -129,8 +129,8 @@ pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger], twi
         let edits = ported.files.iter().flat_map(|file| &file.edits).map(|edit| &edit.recipe);
         edits.chain(ported.files.iter().flat_map(|file| &file.diagnostics).map(|d| &d.recipe)).any(|named| named == id)
     };
-    let infos = recipes.recipes();
-    let recipes = infos.iter().filter(|recipe| recipe.target == *target && named(&recipe.id)).map(|recipe| {
+    let infos = recipes.recipes_for(target);
+    let recipes = infos.iter().filter(|recipe| named(&recipe.id)).map(|recipe| {
         let RecipeInfo { id, title, sdks, holds_for, source, citations, .. } = recipe;
         (id.as_str(), RecipeReport { title, sdks, holds_for, source, citations })
     });

@@ -17,7 +17,7 @@ pub(super) const TARGET: Target = Target {
     short: 60,
 };
 
-pub(super) static RECIPES: LazyLock<RecipeSet> = LazyLock::new(RecipeSet::embedded);
+pub(super) static RECIPES: LazyLock<&RecipeSet> = LazyLock::new(RecipeSet::embedded);
 
 thread_local! {
     pub(super) static CPYTHON: RefCell<CPython> = RefCell::new(CPython::new("python3"));

@@ -4,6 +4,7 @@ mod bad_input;
 mod check_port;
 mod checkpoints;
 mod forward;
+mod git_apply;
 #[cfg(unix)]
 mod interrupted;
 mod launch;

@@ -83,7 +83,7 @@ fn measure_growth() {
     let [short, long] = [10_000, 40_000].map(|lines| {
         let text = format!("def f():\n    net.cuda()\n{}", "    # why this is as it is\n".repeat(lines));
         let files = [SourceFile { path: "trainer.py".to_owned(), text }];
-        median(|| drop(black_box(port(black_box(&files), &recipes, &options))))
+        median(|| drop(black_box(port(black_box(&files), recipes, &options))))
     });
     let growth = long.as_secs_f64() / short.as_secs_f64();
     let held = if growth <= GROWTH { "held" } else { "MISSED" };
@@ -104,7 +104,7 @@ fn measure() {
         let parse = median(|| {
             black_box(parse(black_box(&files[0].text)));
         });
-        let whole = median(|| edits = black_box(port(black_box(&files), &recipes, &options)).files[0].edits.len());
+        let whole = median(|| edits = black_box(port(black_box(&files), recipes, &options)).files[0].edits.len());
         let ratio = whole.as_secs_f64() / parse.as_secs_f64();
         let (bar, held) = match lines {
             1_000 => (format!("ratio {RATIO}"), ratio <= RATIO),

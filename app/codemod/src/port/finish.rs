@@ -272,7 +272,7 @@ fn reports<'p>(
     let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
     let mut out: Vec<Remark> = Vec::new();
     let mut told: BTreeSet<(usize, usize, &str)> = BTreeSet::new();
-    for recipe in &plan.recipes.recipes {
+    for recipe in plan.recipes.recipes() {
         if plan.rejected(recipe) {
             continue;
         }

@@ -109,7 +109,7 @@ impl Plan<'_> {
         let of_step = |recipe: &&Arc<Recipe>| {
             recipe.rules.iter().any(|r| r.of_step || matches!(&r.body, Body::Handler(h) if h.ports_step))
         };
-        let recipes = &self.recipes.recipes;
+        let recipes = self.recipes.recipes();
         let mut barred = self.barred.borrow_mut();
         let names = barred.entry(file).or_default();
         let stops_step = recipes.iter().filter(of_step).any(|recipe| recipe.id == by.recipe);

@@ -34,7 +34,7 @@ pub(super) fn wishes(
     facts: &ProjectFacts,
     n: usize,
 ) -> Vec<Fix> {
-    let may_add = plan.recipes.recipes.iter().any(|r| {
+    let may_add = plan.recipes.recipes().iter().any(|r| {
         !plan.rejected(r) && r.rules.iter().any(|r| matches!(&r.body, Body::Handler(h) if h.name == "add-config-field"))
     });
     let fields = if plan.branch {
@@ -48,7 +48,7 @@ pub(super) fn wishes(
     }
     let view = views[n].as_deref();
     let mut file = File { plan, states, n, view, facts, fields: &fields, stopped: None, fixes: Vec::new() };
-    for (rank, recipe) in plan.recipes.recipes.iter().enumerate() {
+    for (rank, recipe) in plan.recipes.recipes().iter().enumerate() {
         if plan.rejected(recipe) || plan.is_barred(n, &recipe.id) {
             continue;
         }
@@ -216,7 +216,7 @@ fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) ->
         rule.of_step && plan.takes(rule) && rule.conditions.iter().all(|c| c.holds_for_file(&situation))
     };
     // A verb reports its obstacles itself.
-    let mut recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe) && !recipe.ports_step());
+    let mut recipes = plan.recipes.recipes().iter().filter(|recipe| !plan.rejected(recipe) && !recipe.ports_step());
     let Some(recipe) = recipes.find(|recipe| recipe.rules.iter().any(would)) else { return Vec::new() };
     let told = obstacles(view, facts).into_iter().map(|obstacle| {
         let at = view.index.item(obstacle.at).start;
@@ -228,7 +228,7 @@ fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) ->
 /// Whether a rule with `stops=step` matches inside a training step of a file.
 fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> bool {
     let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
-    let recipes = plan.recipes.recipes.iter().filter(|recipe| !plan.rejected(recipe));
+    let recipes = plan.recipes.recipes().iter().filter(|recipe| !plan.rejected(recipe));
     let rules = recipes.flat_map(|recipe| &recipe.rules).filter(|rule| rule.stops_step && plan.takes(rule));
     rules.flat_map(|rule| matched(rule, &situation)).any(|found| view.steps.in_training(view, found.node))
 }

@@ -1,7 +1,7 @@
 //! Compiles guides to recipes.
 
 use super::content::Content;
-use super::{Body, CompiledRule, Recipe, RecipeSet, Target, embedded_guides};
+use super::{Body, CompiledRule, Recipe, RecipeInfo, RecipeSet, Target, embedded_guides, recipe_id, without_errors};
 use crate::condition::{BUILT_ON_TORCH, Compiler, Condition, WITHOUT_TORCH};
 use crate::configured::{PACKAGES, VALUES};
 use crate::definitions::{Definitions, Wanted};
@@ -22,44 +22,43 @@ use training::step::OF_STEPS;
 /// Compiles the recipes of guides; all errors are returned together.
 pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
     let mut errors = Vec::new();
-    let mut content = Content::default();
+    let (mut set, own) = declare(guides, &mut errors);
+    let wanted = Wanted::default();
+    let compiled: BTreeMap<String, Vec<Arc<Recipe>>> = set
+        .targets
+        .iter()
+        .map(|(id, target)| (id.clone(), own_recipes(guides, target, &wanted, &mut errors)))
+        .collect();
+    for (id, owners) in lineages(&set.targets) {
+        let Some(target) = set.targets.get_mut(&id) else { continue };
+        let recipes: Vec<_> = owners.iter().flat_map(|owner| &compiled[owner]).cloned().collect();
+        target.want(&recipes, &wanted);
+        target.recipes = recipes.into();
+    }
+    for guide in guides {
+        let target = guide.front.target.as_ref().and_then(|t| set.targets.get(t));
+        errors.extend(target.into_iter().flat_map(|t| undeclared(guide, t)));
+    }
+    errors.extend(own.unasked(&set.targets, &wanted));
+    if errors.is_empty() { Ok(set) } else { Err(errors) }
+}
+
+/// The targets of guides with their facts and definitions; their recipes are not compiled yet.
+pub(super) fn declare(guides: &[Guide], errors: &mut Vec<RecipeError>) -> (RecipeSet, Own) {
     let mut targets: BTreeMap<String, Target> = BTreeMap::new();
     for guide in guides {
-        guide.sections.iter().flat_map(|s| &s.definitions).for_each(|definition| content.definition(definition));
         errors.extend(front_matter(guide, &mut targets));
     }
-    let extensions = extensions(guides, &targets, &mut errors);
-    let own = Own::of(guides, &mut errors);
+    let extensions = extensions(guides, &targets, errors);
+    let own = Own::of(guides, errors);
     for (name, target) in targets.iter_mut() {
         target.definitions = Arc::new(own.all_of(name, &extensions));
-    }
-
-    let wanted = Wanted::default();
-    for guide in guides {
-        let Some(target) = guide.front.target.as_ref().and_then(|name| targets.get_mut(name)) else { continue };
-        for section in guide.sections.iter().filter(|s| !s.rules.is_empty()) {
-            let recipe = recipe(guide, section, &target.definitions, &wanted, &mut content, &mut errors);
-            target.recipes.push(Arc::new(recipe));
-        }
     }
     for (_, name, base) in &extensions {
         let Some(base) = targets.get(*base).cloned() else { continue };
         if let Some(target) = targets.get_mut(*name) {
-            for rule in base.recipes.iter().flat_map(|recipe| &recipe.rules) {
-                // Definitions of this target that override its base's are used by the base's rules.
-                if let Body::Handler(handler) = &rule.body {
-                    target.definitions.want(handler.all_messages(), handler.blocks, handler.names, &wanted);
-                }
-                if let Some(message) = rule.says.as_deref() {
-                    target.definitions.want_message(message, &wanted);
-                }
-            }
             target.extend(base);
         }
-    }
-    for guide in guides {
-        let target = guide.front.target.as_ref().and_then(|t| targets.get(t));
-        errors.extend(target.into_iter().flat_map(|t| undeclared(guide, t)));
     }
     let modes = compute_modes(guides);
     targets.values_mut().for_each(|target| target.facts.compute_modes.clone_from(&modes));
@@ -72,18 +71,84 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
         let own = target.facts.modules.clone();
         target.facts.foreign_modules = modules.iter().filter(|(module, _)| !own.contains(module)).cloned().collect();
     }
-    errors.extend(own.unasked(&targets, &wanted));
-    if !errors.is_empty() {
-        return Err(errors);
+    for (id, owners) in lineages(&targets) {
+        let Some(target) = targets.get_mut(&id) else { continue };
+        let sections = owners.iter().flat_map(|owner| sections(guides, owner));
+        target.infos = sections.map(|(guide, section)| info(guide, section, target)).collect();
     }
-    Ok(RecipeSet { targets, shared: Arc::new(own.shared), hash: content.hash() })
+    let shared = own.shared.clone();
+    (RecipeSet { targets, shared, hash: Content::hash_of(guides) }, own)
+}
+
+/// Compiles the recipes of a built-in target.
+pub(super) fn embedded_recipes(target: &Target) -> Vec<Arc<Recipe>> {
+    let mut errors = Vec::new();
+    let own = own_recipes(embedded_guides(), target, &Wanted::default(), &mut errors);
+    without_errors(&errors);
+    let base = target.extends.as_ref().and_then(|base| RecipeSet::embedded().targets.get(base));
+    base.into_iter().flat_map(Target::recipes).cloned().chain(own).collect()
+}
+
+/// Each target with the targets whose recipes apply to it: the one that it extends, and itself.
+fn lineages(targets: &BTreeMap<String, Target>) -> Vec<(String, Vec<String>)> {
+    let base = |id: &&String| targets.get(*id)?.extends.as_ref().filter(|base| targets.contains_key(*base));
+    let lineage = |id: &String| {
+        // A guide may extend its own extension.
+        let mut owners: Vec<String> = std::iter::successors(targets.get_key_value(id).map(|(id, _)| id), base)
+            .take(targets.len())
+            .cloned()
+            .collect();
+        owners.reverse();
+        (id.clone(), owners)
+    };
+    targets.keys().map(lineage).collect()
+}
+
+/// The sections with recipes in a target's own guides.
+fn sections<'g>(guides: &'g [Guide], target: &str) -> impl Iterator<Item = (&'g Guide, &'g Section)> {
+    let own = guides.iter().filter(move |guide| guide.front.target.as_deref() == Some(target));
+    own.flat_map(|guide| guide.sections.iter().filter(|s| !s.rules.is_empty()).map(move |section| (guide, section)))
+}
+
+/// A section's recipe, for a target.
+fn info(guide: &Guide, section: &Section, target: &Target) -> RecipeInfo {
+    let requirements: Vec<Requirement> = section.rules.iter().filter_map(|rule| requirement(rule).ok()).collect();
+    let is_covered = |sdk: &&String| requirements.iter().any(|requirement| requirement.admits(sdk));
+    RecipeInfo {
+        id: recipe_id(guide, section),
+        target: target.id.clone(),
+        title: section.title.clone(),
+        reason: section.reason.clone(),
+        sdks: target.sdks.iter().filter(is_covered).cloned().collect(),
+        holds_for: section.holds_for.clone(),
+        source: section.source.clone(),
+        citations: section.citations.clone(),
+        manual: section.rules.iter().all(only_reports),
+        is_unsafe: section.rules.iter().all(|rule| rule.is_unsafe),
+        stops_step: section.rules.iter().any(|rule| rule.stops_step),
+    }
+}
+
+fn requirement(rule: &Rule) -> Result<Requirement, String> {
+    Requirement::parse(rule.sdk.as_deref().unwrap_or(""))
+}
+
+/// Whether a rule changes nothing.
+fn only_reports(rule: &Rule) -> bool {
+    rule.manual || (rule.handler.is_none() && !rule.patch.lines().any(|line| line.starts_with(['+', '-'])))
+}
+
+/// Compiles the recipes in a target's own guides.
+fn own_recipes(guides: &[Guide], target: &Target, wanted: &Wanted, errors: &mut Vec<RecipeError>) -> Vec<Arc<Recipe>> {
+    sections(guides, &target.id)
+        .map(|(guide, section)| Arc::new(recipe(guide, section, &target.definitions, wanted, errors)))
+        .collect()
 }
 
 /// Names of compute modes: every target's own, and additional ones in a guide's list.
 fn compute_modes(guides: &[Guide]) -> Vec<String> {
     // A single guide is tested with a project that may have the modes of all.
-    let built_in = embedded_guides();
-    let fronts = || guides.iter().chain(&built_in).map(|guide| &guide.front);
+    let fronts = || guides.iter().chain(embedded_guides()).map(|guide| &guide.front);
     let own = fronts().filter_map(|front| Some(front.mode.as_ref().map_or(front.target.as_ref()?, |mode| &mode.name)));
     let mut names: Vec<String> =
         own.chain(fronts().flat_map(|front| &front.compute_modes)).map(|n| n.to_ascii_lowercase()).collect();
@@ -95,7 +160,7 @@ fn compute_modes(guides: &[Guide]) -> Vec<String> {
 /// Adds the facts about its target in a guide.
 fn front_matter(guide: &Guide, targets: &mut BTreeMap<String, Target>) -> Option<RecipeError> {
     let name = guide.front.target.as_ref()?;
-    let target = targets.entry(name.clone()).or_default();
+    let target = targets.entry(name.clone()).or_insert_with(|| Target { id: name.clone(), ..Target::default() });
     if target.title.is_empty() {
         target.title.clone_from(&guide.front.title);
     }
@@ -133,10 +198,10 @@ fn extensions<'g>(
 }
 
 /// The guides' definitions, before targets inherit from others.
-struct Own {
+pub(super) struct Own {
     targets: BTreeMap<String, Definitions>,
     /// Of guides without a target.
-    shared: Definitions,
+    shared: Arc<Definitions>,
     /// The guides do not contain it themselves.
     shared_is_built_in: bool,
 }
@@ -161,7 +226,7 @@ impl Own {
         } else {
             guides.iter().filter(is_shared).for_each(|guide| errors.extend(shared.add(guide)));
         }
-        Self { targets, shared, shared_is_built_in }
+        Self { targets, shared: Arc::new(shared), shared_is_built_in }
     }
 
     /// All definitions for a target: its own, those of the targets it extends, and the shared ones.
@@ -203,23 +268,18 @@ fn recipe(
     section: &Section,
     definitions: &Definitions,
     wanted: &Wanted,
-    content: &mut Content,
     errors: &mut Vec<RecipeError>,
 ) -> Recipe {
     let mut recipe = Recipe {
-        id: format!("{}#{}", guide.name, section.id),
+        id: recipe_id(guide, section),
         title: section.title.clone(),
         reason: section.reason.clone(),
-        holds_for: section.holds_for.clone(),
-        source: section.source.clone(),
-        citations: section.citations.clone(),
         rules: Vec::new(),
     };
     let names_verb =
         |rule: &Rule| handlers::all().iter().any(|h| h.ports_step && rule.handler.as_deref() == Some(h.name));
     let has_verb = section.rules.iter().any(names_verb);
     for rule in &section.rules {
-        content.rule(&recipe.id, rule);
         match compile_rule(rule, has_verb, definitions, wanted) {
             Ok(compiled) => recipe.rules.push(compiled),
             Err(faults) => errors.extend(faults.into_iter().map(|(line, message)| RecipeError {
@@ -243,7 +303,7 @@ fn compile_rule(
 ) -> Result<CompiledRule, Faults> {
     let fence = rule.line.saturating_sub(1);
     let fault = |message: String| vec![(fence, message)];
-    let sdk = Requirement::parse(rule.sdk.as_deref().unwrap_or("")).map_err(fault)?;
+    let sdk = requirement(rule).map_err(fault)?;
     let at_line = |(line, message): (usize, String)| vec![(rule.line + line, message)];
     let (text, parts) = match rule.of_step {
         true => as_metavariables(&rule.patch).map_err(at_line)?,
@@ -292,11 +352,10 @@ fn compile_rule(
         let lines = Template::parse(&rule.patch);
         definitions.wanted_message(message, &lines.variables().collect::<Vec<_>>(), wanted).map_err(fault)?;
     }
-    let report_only = matches!(&body, Body::Patch(p) if p.report_only);
     Ok(CompiledRule {
         line: rule.line,
         is_unsafe: rule.is_unsafe,
-        manual: rule.manual || report_only,
+        manual: only_reports(rule),
         shared: rule.shared,
         stops_step: rule.stops_step,
         of_step: rule.of_step,
@@ -311,14 +370,24 @@ fn compile_rule(
 }
 
 impl Target {
-    /// Adds the recipes of another target before its own.
+    /// Adds the facts of another target.
     fn extend(&mut self, base: Self) {
         self.facts.extend(&base.facts);
         if self.sdks.is_empty() {
             self.sdks = base.sdks;
         }
-        let own = std::mem::replace(&mut self.recipes, base.recipes);
-        self.recipes.extend(own);
+    }
+
+    /// Marks its definitions that recipes use: it may define anew what those use that it inherits.
+    fn want(&self, recipes: &[Arc<Recipe>], wanted: &Wanted) {
+        for rule in recipes.iter().flat_map(|recipe| &recipe.rules) {
+            if let Body::Handler(handler) = &rule.body {
+                self.definitions.want(handler.all_messages(), handler.blocks, handler.names, wanted);
+            }
+            if let Some(message) = rule.says.as_deref() {
+                self.definitions.want_message(message, wanted);
+            }
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The hash of recipes by their contents. Every part includes its length, so that different recipes have different
 //! bytes.
 
-use super::hex;
-use guide::{Condition, Defined};
+use super::{hex, recipe_id};
+use guide::{Condition, Defined, Guide};
 use sha2::{Digest, Sha256};
 
 /// Recipes so far.
@@ -10,8 +10,21 @@ use sha2::{Digest, Sha256};
 pub(super) struct Content(Sha256);
 
 impl Content {
+    /// The hash of all recipes of guides.
+    pub(super) fn hash_of(guides: &[Guide]) -> String {
+        let mut content = Self::default();
+        let definitions = guides.iter().flat_map(|guide| &guide.sections).flat_map(|section| &section.definitions);
+        definitions.for_each(|definition| content.definition(definition));
+        for guide in guides.iter().filter(|guide| guide.front.target.is_some()) {
+            for section in &guide.sections {
+                section.rules.iter().for_each(|rule| content.rule(&recipe_id(guide, section), rule));
+            }
+        }
+        content.hash()
+    }
+
     /// Adds the contents of a recipe's rule, without its line number.
-    pub(super) fn rule(&mut self, recipe: &str, rule: &guide::Rule) {
+    fn rule(&mut self, recipe: &str, rule: &guide::Rule) {
         let guide::Rule {
             line: _,
             patch,
@@ -39,7 +52,7 @@ impl Content {
     }
 
     /// Adds the definitions of a guide, without their line numbers.
-    pub(super) fn definition(&mut self, definition: &guide::Definition) {
+    fn definition(&mut self, definition: &guide::Definition) {
         let guide::Definition { name, line: _, what } = definition;
         let (kind, texts): (_, Vec<&String>) = match what {
             Defined::Names(names) => ("names", names.iter().map(|listed| &listed.name).collect()),
@@ -72,7 +85,7 @@ impl Content {
     }
 
     /// SHA-256 in hex.
-    pub(super) fn hash(self) -> String {
+    fn hash(self) -> String {
         hex(&self.0.finalize())
     }
 

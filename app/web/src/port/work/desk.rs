@@ -20,7 +20,6 @@ use training::{FileView, TargetFacts};
 /// The data that the worker keeps between requests.
 #[derive(Default)]
 pub struct Desk {
-    recipes: Option<RecipeSet>,
     files: Vec<SourceFile>,
     port: Option<Port>,
     matrix: Matrix,
@@ -44,7 +43,7 @@ impl Desk {
     pub fn answer(&mut self, ask: Parcel<Ask>) -> Parcel<Answer> {
         match ask.head {
             Ask::Catalogue => {
-                let recipes = self.recipes();
+                let recipes = RecipeSet::embedded();
                 let labels = ::launch::Target::all().map(|target| (target.name().into(), target.label().into()));
                 let (targets, recipes) = (recipes.targets(), recipes.recipes());
                 head(Answer::Catalogue(Catalogue { targets, labels: labels.collect(), recipes }))
@@ -71,10 +70,7 @@ impl Desk {
             Ask::Try { options, option } => head(Answer::Tried(self.matters(options, option))),
             Ask::Unblock { options, attempt } => head(self.unblock(&options, attempt)),
             Ask::Patch => self.written(|port| git_patch(&from(&port.sources, ask.texts), &port.result)),
-            Ask::Report => {
-                let recipes = self.recipes().clone();
-                self.written(|port| report(port, &recipes))
-            }
+            Ask::Report => self.written(report),
             Ask::Texts => self.texts(),
             Ask::TwinFiles => self.twin_files(),
             Ask::Twin => {
@@ -84,12 +80,8 @@ impl Desk {
         }
     }
 
-    fn recipes(&mut self) -> &RecipeSet {
-        self.recipes.get_or_insert_with(RecipeSet::embedded)
-    }
-
     fn port(&mut self, options: &Options) {
-        let recipes = self.recipes.get_or_insert_with(RecipeSet::embedded);
+        let recipes = RecipeSet::embedded();
         let trees = Trees::default();
         let (result, views) = codemod::port_with_views(&self.files, recipes, options, &trees);
         let pairs = self.files.iter().zip(&result.files);
@@ -107,7 +99,7 @@ impl Desk {
 
     /// Adds a column to the table of targets. A request that skips one gets the current table.
     fn column(&mut self, options: &Options, column: usize) -> Parcel<Answer> {
-        let recipes = self.recipes.get_or_insert_with(RecipeSet::embedded);
+        let recipes = RecipeSet::embedded();
         if column == 0 {
             self.matrix = Matrix::default();
         }
@@ -118,14 +110,15 @@ impl Desk {
     }
 
     fn matrix(&mut self, rows: usize) -> Parcel<Answer> {
-        let (done, total) = (self.matrix.targets.len(), self.recipes().targets().len());
+        let (done, total) = (self.matrix.targets.len(), RecipeSet::embedded().targets().len());
         let table = (done == total).then(|| Box::new(table(&self.matrix, rows)));
         head(Answer::Matrix(done, total, table))
     }
 
     /// Whether another value of an option gives a port that differs from the last one.
     fn matters(&self, options: Options, option: usize) -> bool {
-        let (Some(port), Some(recipes)) = (&self.port, &self.recipes) else { return false };
+        let Some(port) = &self.port else { return false };
+        let recipes = RecipeSet::embedded();
         let targets = recipes.targets();
         let target = targets.iter().find(|target| target.id == options.target);
         let Some(asked) = target.and_then(|target| target.options.get(option)) else { return false };
@@ -169,11 +162,10 @@ impl Desk {
     }
 
     fn twin_files(&mut self) -> Parcel<Answer> {
-        let recipes = self.recipes().clone();
         let Some(port) = &self.port else { return head(Answer::TwinFiles(Vec::new())) };
         let pairs = port.sources.iter().zip(&port.result.files);
         let both = pairs.flat_map(|(source, file)| [source.text.clone(), file.text.clone()]);
-        let texts = std::iter::once(report(port, &recipes)).chain(both).collect();
+        let texts = std::iter::once(report(port)).chain(both).collect();
         let paths = port.result.files.iter().map(|file| file.path.clone()).collect();
         Parcel { texts, ..head(Answer::TwinFiles(paths)) }
     }
@@ -193,8 +185,8 @@ fn from(sources: &[SourceFile], bases: Vec<String>) -> Vec<SourceFile> {
 }
 
 /// The report as the command writes it.
-fn report(port: &Port, recipes: &RecipeSet) -> String {
-    report_json(&with_reported_configuration(&port.result), recipes, &port.ledgers, port.twin.as_ref())
+fn report(port: &Port) -> String {
+    report_json(&with_reported_configuration(&port.result), RecipeSet::embedded(), &port.ledgers, port.twin.as_ref())
 }
 
 fn twin_commands(ported: &Ported, launch: &Fields, options: &Options) -> Option<TwinCommands> {

@@ -199,7 +199,7 @@ fn an_option_matters_when_another_value_makes_another_port() {
     let mut desk = Desk::default();
     let mut check = |text: &str, option: &str, matters: bool| {
         port(&mut desk, text);
-        let targets = desk.recipes().targets();
+        let targets = RecipeSet::embedded().targets();
         let hpu = targets.iter().find(|target| target.id == "hpu").expect("a target");
         let place = hpu.options.iter().position(|known| known.name == option).expect("an option");
         let options = Options { target: "hpu".into(), ..Options::default() };

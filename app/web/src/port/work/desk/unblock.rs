@@ -2,14 +2,17 @@
 
 use super::{Desk, Port, options_for};
 use crate::port::protocol::{Answer, Unblocked, Unblocking};
-use codemod::{OptionKind, Options, Ported, PortedFile, Severity, Style, TargetInfo, git_patch_of, overview};
+use codemod::{
+    OptionKind, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, git_patch_of, overview,
+};
 use python::SourceFile;
 use std::collections::BTreeSet;
 
 impl Desk {
     /// Makes one attempt to port more than the last port did.
     pub(super) fn unblock(&mut self, options: &Options, attempt: usize) -> Answer {
-        let (Some(port), Some(recipes)) = (&self.port, &self.recipes) else { return Answer::Unblocked(None, 0) };
+        let Some(port) = &self.port else { return Answer::Unblocked(None, 0) };
+        let recipes = RecipeSet::embedded();
         let targets = recipes.targets();
         let Some(target) = targets.iter().find(|target| target.id == port.result.target) else {
             return Answer::Unblocked(None, 0);

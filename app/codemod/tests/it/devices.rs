@@ -1,0 +1,111 @@
+//! Devices that a program names: in code, options, configurations and libraries.
+
+use crate::ports::{SCRIPT, check_in_project, check_said, check_silent, port_script, ported};
+
+#[test]
+fn an_accelerator_that_is_chosen_before() {
+    let program = |more: &str| {
+        format!(
+            "import torch\nimport lightning.pytorch as pl\n\n\n\
+             kind = \"gpu\" if torch.cuda.is_available() else \"cpu\"\n{more}\
+             trainer = pl.Trainer(accelerator=kind, devices=1)\n"
+        )
+    };
+    for (target, class) in [("hpu", "HPUAccelerator()"), ("xpu", "XPUAccelerator()")] {
+        let (texts, said) = ported(target, &[("a.py", &program(""))]);
+        assert!(texts[0].contains(&format!("kind = {class} if ")), "{said}{}", texts[0]);
+        // Other code reads the string.
+        let (texts, _) = ported(target, &[("a.py", &program("if kind == \"gpu\":\n    print(kind)\n"))]);
+        assert!(texts[0].contains("kind = \"gpu\" if "), "{}", texts[0]);
+    }
+}
+
+#[test]
+fn a_block_that_names_a_device_of_tensorflow() {
+    let text = |device: &str| format!("import tensorflow as tf\n\nwith tf.device('{device}'):\n    run()\n");
+    check_said("ipu", &text("/gpu:0"), "blocks that name a GPU");
+    check_in_project("ipu", &[("a.py", &text("/CPU:0"))], "blocks that name a GPU", false);
+    let (_, said) = ported("rdu", &[("a.py", &text("/gpu:0"))]);
+    assert!(said.contains("TensorFlow") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn a_device_of_a_configuration_is_told_unless_the_port_has_changed_it_there() {
+    let elsewhere = "The device name comes from a configuration";
+    for target in ["hpu", "xpu"] {
+        let reads = "net.to(torch.device(options[\"device\"]))\n";
+        check_said(target, &format!("import torch\n\noptions = load()\n{reads}"), elsewhere);
+        let here = "options = {\"device\": \"cuda\"}\n";
+        check_silent(target, &format!("import torch\n\n{here}{reads}"));
+        let default = "parser.add_argument(\"--device\", default=\"cuda\")\noptions = vars(parser.parse_args())\n";
+        check_silent(
+            target,
+            &format!("import argparse\n\nimport torch\n\nparser = argparse.ArgumentParser()\n{default}{reads}"),
+        );
+    }
+}
+
+#[test]
+fn the_cpu_beside_a_test_for_cuda_is_no_device_to_replace() {
+    let text = "import torch\n\nif torch.cuda.is_available():\n    device = torch.device(\"cuda\")\nelse:\n    \
+        device = torch.device(\"cpu\")\nnet = torch.nn.Linear(2, 2).to(device)\nnet(x.to(device)).sum().backward()\n";
+    for target in ["hpu", "xpu"] {
+        let ported = port_script(target, text);
+        let offered = ported.files[0].diagnostics.iter().any(|d| d.recipe.ends_with("#cpu-device"));
+        assert!(!offered, "{:#?}", ported.files[0].diagnostics);
+    }
+}
+
+#[test]
+fn the_number_of_a_card_that_chooses_none_is_told_once() {
+    let said = ported(
+        "hpu",
+        &[
+            ("a.py", "import torch\n\ntorch.cuda.set_device(opts.gpu)\nnet.cuda(opts.gpu)\n"),
+            ("b.py", "import torch\n\nx = x.to('cuda:{}'.format(opts.gpu))\n"),
+        ],
+    )
+    .1;
+    assert_eq!(said.matches("The number no longer chooses a card").count(), 1, "{said}");
+    check_silent("hpu", "import torch\nimport torch.distributed as dist\n\ntorch.cuda.set_device(rank)\n");
+    check_silent("hpu", "import torch\n\ntorch.cuda.set_device(0)\nx = x.cuda(non_blocking=True)\n");
+}
+
+#[test]
+fn a_configuration_for_lightning_cli_needs_more_than_an_accelerator() {
+    let cli = "from lightning.pytorch.cli import LightningCLI\n\nLightningCLI(Net)\n";
+    check_said("hpu", cli, "strategy=lightning_habana.HPUDDPStrategy for a LightningCLI");
+    check_said("xpu", cli, "`class_path: xpu_lightning.XPUAccelerator` as `accelerator`");
+}
+
+#[test]
+fn a_trainer_without_a_device_on_intel() {
+    let text = "import lightning as L\n\ntrainer = L.Trainer(max_epochs=3)\n";
+    check_said("xpu", text, "`strategy=SingleXPUStrategy()` for one device");
+    let own = text.replace("as L\n", "as L\nimport lightning_xpu\n");
+    check_in_project("xpu", &[("a.py", &own)], "SingleXPUStrategy", false);
+    let foreign = "`lightning_xpu` belongs to another accelerator";
+    check_said("hpu", &own, foreign);
+    check_in_project("hpu", &[("src/lightning_xpu/fabric.py", "import lightning_xpu\n")], foreign, false);
+}
+
+#[test]
+fn a_choice_of_where_a_tensor_is() {
+    let given = |input: &str| ported("rdu", &[("a.py", &SCRIPT.replace("model(x)", &format!("model({input})")))]);
+    for input in
+        ["x.cuda() if args.cuda else x", "x if cpu else x.cuda(0)", "(x.cuda() if torch.cuda.is_available() else x)"]
+    {
+        let (after, said) = given(input);
+        assert!(after[0].contains("rdu.forward("), "{said}{}", after[0]);
+    }
+    for input in ["x.cuda() if args.cuda else y", "x + noise if noisy else x", "x.half() if half else x"] {
+        assert!(given(input).1.contains("not all positional tensors"), "{input}");
+    }
+}
+
+#[test]
+fn a_choice_of_a_device_as_a_default() {
+    let text =
+        "import torch\n\nadd('--device', default=torch.device('cuda' if torch.cuda.is_available() else 'cpu'))\n";
+    check_in_project("rdu", &[("a.py", text), ("train.py", SCRIPT)], "Check the code that depends on it", false);
+}

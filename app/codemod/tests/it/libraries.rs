@@ -1,0 +1,77 @@
+//! Other software that a program imports, and imports that may fail.
+
+use crate::ports::{begins_with, check_in_project, check_said, check_silent, ported};
+
+#[test]
+fn an_import_that_may_fail() {
+    let tried = "try:\n    from apex import amp\n    has_apex = True\nexcept ImportError:\n    ";
+    for target in ["hpu", "xpu", "ipu", "rdu"] {
+        let (_, said) = ported(target, &[("a.py", &begins_with(&format!("{tried}has_apex = False\n")))]);
+        assert!(!said.contains("Apex"), "{target}: {said}");
+        check_said(target, &begins_with(&format!("{tried}raise\n")), "Replace Apex");
+    }
+}
+
+#[test]
+fn compiled_cuda_code_that_is_imported_by_its_name() {
+    for import in ["import fused_attn_cuda", "import importlib\n\nops = importlib.import_module(\"fused_attn_cuda\")"] {
+        for target in ["hpu", "xpu", "ipu", "rdu"] {
+            check_said(target, &format!("{import}\n"), "`fused_attn_cuda` is compiled CUDA code");
+        }
+    }
+    check_silent("hpu", "try:\n    import fused_attn_cuda\nexcept ImportError:\n    fused_attn_cuda = None\n");
+}
+
+#[test]
+fn software_of_another_accelerator_is_named_however_it_is_imported() {
+    let said = |imports: &str| ported("xpu", &[("a.py", &format!("{imports}\nimport torch\n\nnet.cuda()\n"))]).1;
+    for imports in [
+        "import habana_frameworks.torch.core as htcore",
+        "import os, habana_frameworks.torch.core",
+        "from habana_frameworks.torch import core",
+        "from habana_frameworks.torch.core import *",
+    ] {
+        assert!(said(imports).contains("1: `habana_frameworks` belongs to another accelerator (HPU)"), "{imports}");
+    }
+    // Two targets have it; it is reported under the name of the one that the other extends.
+    assert!(said("import poptorch as pt").contains("`poptorch` belongs to another accelerator (IPU)"));
+    for imports in [
+        "from . import habana_frameworks",
+        "from .poptorch import net",
+        "try:\n    import poptorch\nexcept ImportError:\n    poptorch = None",
+    ] {
+        assert_eq!(said(imports), "", "{imports}");
+    }
+}
+
+#[test]
+fn apex_is_told_once() {
+    let uses = "from apex import amp\n\nnet, opt = amp.initialize(net, opt)\nwith amp.scale_loss(loss, opt) as scaled:\n    \
+        scaled.backward()\n";
+    for target in ["hpu", "xpu"] {
+        let said = ported(target, &[("a.py", uses), ("b.py", uses)]).1;
+        assert_eq!(said.matches("Replace Apex").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn an_import_with_a_fallback_is_optional() {
+    let text = |otherwise: &str| {
+        format!("import torch\n\ntry:\n    from xformers import ops\nexcept ImportError:\n    {otherwise}\n")
+    };
+    for target in ["hpu", "xpu"] {
+        for otherwise in ["from own import ops", "ops = None"] {
+            check_in_project(target, &[("a.py", &text(otherwise))], "CUDA kernels do not run", false);
+        }
+        check_said(target, &text("pass"), "CUDA kernels do not run");
+    }
+}
+
+#[test]
+fn a_project_imports_what_it_imports_a_name_of() {
+    let loader = "from torch_geometric.loader import DataLoader\nfrom torch_geometric.nn import GCNConv\n\nloader = DataLoader(graphs)\n";
+    let (_, said) = ported("rdu", &[("a.py", loader)]);
+    assert_eq!(said.matches("Graphs differ").count(), 1, "at the loader, not at the import as well: {said}");
+    let alone = "from torch_geometric.nn import GCNConv\n\nnet = GCNConv(2, 2)\n";
+    assert_eq!(ported("rdu", &[("a.py", alone)]).1.matches("Graphs differ").count(), 1);
+}

@@ -1,0 +1,28 @@
+//! The engine from outside: programs in, ported programs and messages out. Each file is about one subject.
+
+mod bytes;
+mod command_line;
+mod comments;
+mod compute_modes;
+mod devices;
+mod evaluation;
+mod gaudi_bridge;
+mod guides;
+mod imports;
+mod invalid_python;
+mod keras;
+mod libraries;
+mod loaders;
+mod matching;
+mod mixed_precision;
+mod placement;
+mod ports;
+mod processes;
+mod programs;
+mod python_versions;
+mod reached;
+mod recipe_language;
+mod rejected;
+mod requirements;
+mod simplification;
+mod step;

@@ -1,0 +1,74 @@
+//! Requirements and settings of a project, besides its programs.
+
+use crate::ports::{SCRIPT, ported};
+
+#[test]
+fn tensorflow_beside_pytorch_stays_installed() {
+    // Gaudi's current software has no TensorFlow.
+    for (target, brings_its_own) in [("hpu", false), ("ipu", true)] {
+        let wanted = |train: &str| {
+            let files = [("train.py", train), ("requirements.txt", "torch\ntensorflow==2.8\n")];
+            ported(target, &files).0[1].contains("# tensorflow")
+        };
+        assert!(!wanted(&format!("import tensorflow as tf\n{SCRIPT}tf.summary.scalar('loss', loss)\n")));
+        let keras =
+            "import tensorflow as tf\n\nmodel = tf.keras.Sequential([])\nmodel.compile('sgd')\nmodel.fit(x, y)\n";
+        assert_eq!(wanted(keras), brings_its_own);
+    }
+}
+
+/// Other files of a project: the configuration, and the packages that it installs.
+#[test]
+fn settings_for_cuda() {
+    let train = "import torch\n\ndist.init_process_group(cfg.dist.backend)\n";
+    let check = |path: &str, text: &str, expected: &str| {
+        let said = ported("hpu", &[(path, text)]).1;
+        assert!(if expected.is_empty() { said.is_empty() } else { said.contains(expected) }, "{path}: {said}");
+    };
+    let devices = "seed: 1\ndist:\n  backend: nccl  # fast\ndevice: 'cuda:0'\n";
+    check("conf/a.yaml", devices, "3: This configures an NVIDIA GPU: `backend: nccl`, `device: 'cuda:0'`. Set");
+    check("a.json", "{\"train_device\": \"cuda\", \"n\": 1}", "`\"train_device\": \"cuda\"`");
+    check("a.toml", "accelerator = \"gpu\"\n", "`accelerator = \"gpu\"`");
+    check("a.yaml", "a: {device: cuda, n: 1}\n", "`device: cuda`");
+    for none in
+        ["device: cpu\n", "# device: cuda\n", "name: cuda\nmodel: gpu\n", "device: auto\nn: nccl\n", "mydevice: cuda\n"]
+    {
+        check("a.yaml", none, "");
+    }
+    let packages = "numpy\nnvidia-ml-py>=12\n# apex\nbitsandbytes\ncupy_cuda12x==13\n";
+    check(
+        "requirements.txt",
+        packages,
+        "2: This installs software for NVIDIA GPUs, or a build for them: `nvidia-ml-py>=12`, `bitsandbytes`, `cupy_cuda12x==13`.",
+    );
+    check(
+        "environment.yml",
+        "name: a\ndependencies:\n  - pytorch::pytorch-cuda=12.1\n  - pip:\n    - flash-attn\n",
+        "`pytorch::pytorch-cuda=12.1`, `flash-attn`",
+    );
+    check("pyproject.toml", "[project]\ndependencies = [\"numpy\", \"torch==2.1+cu118\"]\n", "`torch==2.1+cu118`");
+    check(
+        "setup.py",
+        "from setuptools import setup\n\nsetup(name=\"x\", install_requires=[\"apex\", \"numpy\"])\n",
+        "`apex`",
+    );
+    for none in ["apexpy\nnumpy\n", "torch==2.1\n", "cuda-free\n"] {
+        check("requirements.txt", &none.replace("torch", "torchmetrics"), "");
+    }
+    let place = "The value is set in conf/a.yaml:3";
+    let said =
+        ported("hpu", &[("conf/a.yaml", devices), ("train.py", &format!("import torch.distributed as dist\n{train}"))])
+            .1;
+    assert!(said.contains(place), "{said}");
+}
+
+#[test]
+fn requirements_that_the_python_of_the_sdk_can_have() {
+    let said = |line: &str| ported("ipu", &[("requirements.txt", &format!("{line}\n"))]).1.contains("Python 3.8");
+    for line in ["numpy>=1.26", "numpy==1.26.0", "SciPy>1.11,<2", "scikit_learn~=1.4"] {
+        assert!(said(line), "{line}");
+    }
+    for line in ["numpy", "numpy==1.24", "numpy>=1.20,<2", "numpy>=1.26; python_version > '3.8'", "# numpy>=1.26"] {
+        assert!(!said(line), "{line}");
+    }
+}

@@ -1,0 +1,4 @@
+//! The network from outside: its results, and the properties of its plans.
+
+mod golden;
+mod plan;
