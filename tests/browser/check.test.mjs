@@ -31,7 +31,7 @@ after(async () => {
 
 /** The page as used by a person. */
 class CheckPage {
-  static async open(address, { fragment = "", width = 1280, height = 900, scheme = "light", ready = true, serviceWorkers = "allow" } = {}) {
+  static async open(address, { fragment = "", width = 1280, height = 900, scheme = "light", ready = true } = {}) {
     const self = new CheckPage();
     self.context = await browser.newContext({
       viewport: { width, height },
@@ -39,7 +39,7 @@ class CheckPage {
       acceptDownloads: true,
       permissions: ["clipboard-read", "clipboard-write"],
       javaScriptEnabled: ready,
-      serviceWorkers,
+      serviceWorkers: "block",
     });
     self.page = await self.context.newPage();
     self.errors = [];
@@ -322,8 +322,7 @@ onPage("an event is taken out of larcv's HDF5 file", { fragment: tiny }, async (
   await page.run();
 });
 
-// Without the service worker, which would fetch what this test blocks.
-onPage("the reader of HDF5 files ends when it is cancelled, or can't be loaded", { fragment: tiny, serviceWorkers: "block" }, async (page) => {
+onPage("the reader of HDF5 files ends when it is cancelled, or can't be loaded", { fragment: tiny }, async (page) => {
   const readers = () => page.page.workers().filter((worker) => worker.url().includes("larcv"));
   const reader = "**/larcv_bg.wasm";
   await page.choose("input", "larcv.h5", readFileSync(join(root, "app/cli/tests/portolan/larcv.h5")));

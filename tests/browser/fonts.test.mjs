@@ -18,7 +18,7 @@ after(async () => {
 });
 
 test("no font is seen but Debian's own", async () => {
-  const context = await browser.newContext({ permissions: ["local-fonts"] });
+  const context = await browser.newContext({ permissions: ["local-fonts"], serviceWorkers: "block" });
   const page = await context.newPage();
   await page.goto(site.address);
   const fonts = await page.evaluate(async () => (await queryLocalFonts()).map((font) => font.postscriptName));
@@ -34,7 +34,7 @@ test("no font is seen but Debian's own", async () => {
 });
 
 test("each kind of font is the one that is stated for it", async () => {
-  const page = await browser.newPage();
+  const page = await browser.newPage({ serviceWorkers: "block" });
   await page.goto(site.address);
   const session = await page.context().newCDPSession(page);
   await session.send("DOM.enable");

@@ -38,7 +38,7 @@ const linksOf = (page) => {
 };
 
 test("links of the page for launch scripts open", { timeout: 90_000 }, async () => {
-  const page = await browser.newPage();
+  const page = await browser.newPage({ serviceWorkers: "block" });
   for (const { link, fields } of linksOf("launch")) {
     // A different fragment of the same page would not reload it.
     await page.goto("about:blank");
@@ -55,7 +55,7 @@ test("links of the page for launch scripts open", { timeout: 90_000 }, async () 
 });
 
 test("links of the page that checks a port open", { timeout: 90_000 }, async () => {
-  const page = await browser.newPage();
+  const page = await browser.newPage({ serviceWorkers: "block" });
   for (const { link, choice } of linksOf("check")) {
     await page.goto("about:blank");
     await page.goto(`${site.address}check/${link}`);
@@ -81,7 +81,7 @@ for (const [name, { link, share, open, beside }] of frozen) {
 
   if (!open) continue;
   test(`the work that ${name} kept is open, and the project before it comes back`, { timeout: 90_000 }, async () => {
-    const context = await browser.newContext();
+    const context = await browser.newContext({ serviceWorkers: "block" });
     const page = await context.newPage();
     await page.goto(`${site.address}glossary/`);
     await page.evaluate(

@@ -17,7 +17,7 @@ after(async () => {
 });
 
 test("a target is chosen by mouse or keyboard, and stays chosen", async () => {
-  const context = await browser.newContext();
+  const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
   await page.goto(site.address);
   const shown = () => page.locator("[data-tabs] > section:visible").getAttribute("data-for");

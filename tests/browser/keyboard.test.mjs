@@ -40,7 +40,7 @@ async function tabTo(page, selector) {
 }
 
 test("a script is ported, read, narrowed and taken away by keyboard alone", { timeout: 120_000 }, async () => {
-  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], acceptDownloads: true });
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], acceptDownloads: true, serviceWorkers: "block" });
   const page = await context.newPage();
   await page.goto(site.address);
   await tabTo(page, "a.skip");
@@ -132,7 +132,7 @@ test("the list of files is a tree that arrow keys walk", { timeout: 90_000 }, as
 });
 
 test("back, forward and reload keep the view and the work", { timeout: 90_000 }, async () => {
-  const context = await browser.newContext();
+  const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
   await page.goto(`${site.address}guides/hpu/`);
   await page.locator("a.try").first().click();

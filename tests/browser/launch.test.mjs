@@ -30,6 +30,7 @@ class LaunchPage {
       viewport: { width, height },
       acceptDownloads: true,
       permissions: ["clipboard-read", "clipboard-write"],
+      serviceWorkers: "block",
     });
     const self = new LaunchPage();
     self.context = context;
@@ -438,7 +439,7 @@ for (const width of [1280, 320]) {
 
 test("nothing moves while the page starts", { timeout: 60_000 }, async () => {
   for (const width of [360, 1280]) {
-    const page = await browser.newPage({ viewport: { width, height: 800 } });
+    const page = await browser.newPage({ viewport: { width, height: 800 }, serviceWorkers: "block" });
     await page.addInitScript(() => {
       window.moved = [];
       const note = (list) => window.moved.push(...list.getEntries().map(({ value, sources }) => [value, ...sources.map(({ node }) => node?.id || node?.className)]));

@@ -531,12 +531,14 @@ onPage("lines wrap at words, in the rows that were reckoned with", {}, async (pa
 });
 
 test("the bar has its room before its controls come", { timeout: 90_000 }, async () => {
+  const page = await browser.newPage({ serviceWorkers: "block" });
+  let hold;
+  await page.route(/\.wasm/, (route) => hold.then(() => route.continue()));
+  const height = (selector) => page.locator(selector).evaluate((bar) => bar.getBoundingClientRect().height);
   for (const width of [320, 360, 480, 577, 600, 660, 743, 800, 1183, 1280, 1920]) {
-    const page = await browser.newPage({ viewport: { width, height: 800 } });
     let go;
-    const hold = new Promise((done) => (go = done));
-    await page.route(/\.wasm/, (route) => hold.then(() => route.continue()));
-    const height = (selector) => page.locator(selector).evaluate((bar) => bar.getBoundingClientRect().height);
+    hold = new Promise((done) => (go = done));
+    await page.setViewportSize({ width, height: 800 });
     await page.goto(`${site.address}port/`);
     const before = await height(".waiting .port-bar");
     go();
@@ -544,13 +546,13 @@ test("the bar has its room before its controls come", { timeout: 90_000 }, async
     assert.equal(await height("#port-page .port-bar"), before, `${width} px`);
     const inside = await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
     assert.ok(inside, `${width} px: nothing stands out`);
-    await page.close();
   }
+  await page.close();
 });
 
 test("nothing moves while the page starts, and its parts replace their stand-ins", { timeout: 90_000 }, async () => {
   for (const width of [360, 800, 1280]) {
-    const page = await browser.newPage({ viewport: { width, height: 800 } });
+    const page = await browser.newPage({ viewport: { width, height: 800 }, serviceWorkers: "block" });
     await page.addInitScript(() => {
       window.moved = [];
       const note = (list) => window.moved.push(...list.getEntries().map(({ value, sources }) => [value, ...sources.map(({ node }) => node?.id || node?.className)]));

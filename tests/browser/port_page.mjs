@@ -28,13 +28,14 @@ export async function untilSource(page, wanted) {
 }
 
 export class PortPage {
-  /** Opens the page in a window of its own; its errors are added to `errors`. */
+  /** Opens the page in a window of its own, without a service worker; its errors are added to `errors`. */
   static async open(browser, address, { fragment = "", width = 1280, height = 800, scheme = "light" } = {}) {
     const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: scheme,
       acceptDownloads: true,
       permissions: ["clipboard-read", "clipboard-write"],
+      serviceWorkers: "block",
     });
     const page = await context.newPage();
     const self = new PortPage(page, context);

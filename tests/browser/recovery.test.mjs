@@ -120,7 +120,7 @@ onSite("what is typed before the page has looked for kept work is kept", {}, asy
 });
 
 onSite("a tab that is closed in the middle of typing loses nothing", {}, async (site) => {
-  const context = await browser.newContext();
+  const context = await withoutWorker();
   let text = "";
   for (const line of ["import torch\n", "x = torch.zeros(1).cuda()\n", "y = x.cuda()\n"]) {
     const port = await opened(context, `${site.address}port/`);
@@ -138,7 +138,7 @@ onSite("a tab that is closed in the middle of typing loses nothing", {}, async (
 });
 
 onSite("who types without a pause loses no more than seconds when the tab crashes", {}, async (site) => {
-  const context = await browser.newContext();
+  const context = await withoutWorker();
   const port = await opened(context, `${site.address}port/`);
   await port.page.locator("#source").focus();
   // Longer than the page waits for a pause, of which there is none.
@@ -154,7 +154,7 @@ onSite("who types without a pause loses no more than seconds when the tab crashe
 });
 
 onSite("two tabs keep their work apart, and that of a closed one can be had again", {}, async (site) => {
-  const context = await browser.newContext();
+  const context = await withoutWorker();
   const address = `${site.address}port/`;
   const first = await opened(context, address);
   await first.fill("first = 1\n");

@@ -36,7 +36,7 @@ test("the engine under Node gives the same bytes", limit, async () => {
 test("the engine in Chromium gives the same bytes", limit, async () => {
   const [browser, site] = await Promise.all([launch(), serve()]);
   try {
-    const page = await browser.newPage();
+    const page = await browser.newPage({ serviceWorkers: "block" });
     await page.goto(site.address);
     const found = await page.evaluate(inBrowser(site.address, projects, ways));
     assert.deepEqual(differences(wanted, found), []);

@@ -26,7 +26,7 @@ ported.push([
   `module, Chromium ${browser.version()}`,
   async () => {
     const site = await serve();
-    const page = await browser.newPage();
+    const page = await browser.newPage({ serviceWorkers: "block" });
     await page.goto(site.address);
     const sums = await page.evaluate(inBrowser(site.address, projects, ways));
     await site.end();

@@ -35,7 +35,7 @@ const shown = (page) =>
   );
 
 test("a version that is chosen is chosen in all guides of the target, and stays", { timeout: 60_000 }, async () => {
-  const context = await browser.newContext();
+  const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await guide(context, "hpu/");
   const beside = await guide(context, "lightning-hpu/");
   const other = await guide(context, "xpu/");
@@ -57,7 +57,7 @@ test("a version that is chosen is chosen in all guides of the target, and stays"
 });
 
 test("the keys of tabs work, each tab names its section", async () => {
-  const context = await browser.newContext();
+  const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await guide(context, "hpu/?sdk-hpu=1.12");
   const group = page.locator("[data-tabs]").first();
   await group.getByRole("tab", { name: "1.12", exact: true }).focus();

@@ -19,7 +19,7 @@ after(async () => {
 });
 
 async function open(path = "guides/") {
-  const context = await browser.newContext();
+  const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
   const requests = [];
   page.on("request", (request) => requests.push(request.url()));
@@ -203,7 +203,7 @@ test("the engine of the search is the released one, byte for byte", () => {
 });
 
 test("a list that is narrowed forgives a slip, and says so", async () => {
-  const page = await browser.newPage();
+  const page = await browser.newPage({ serviceWorkers: "block" });
   await page.goto(`${site.address}apis/`);
   const field = page.getByLabel("Find names");
   const status = page.locator("form.filter [role=status]");

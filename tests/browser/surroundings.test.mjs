@@ -120,7 +120,7 @@ test("theme and palette are kept, and there before anything is painted", async (
 
 test("a guide's contents stay in sight and say what is read; on a phone they are folded", { timeout: 60_000 }, async () => {
   for (const width of [1280, 360]) {
-    const page = await browser.newPage({ viewport: { width, height: 740 } });
+    const page = await browser.newPage({ viewport: { width, height: 740 }, serviceWorkers: "block" });
     await page.goto(`${site.address}guides/hpu/#cudnn`);
     const current = page.locator(".contents a[aria-current]");
     await page.waitForFunction(() => document.querySelector(".contents a[aria-current]")?.hash === "#cudnn");

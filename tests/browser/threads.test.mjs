@@ -26,8 +26,8 @@ after(async () => {
 });
 
 /** A page with a form, in a browser with this many processors. Its errors are failures. */
-async function onPage(site, fragment, body) {
-  const context = await browser.newContext({ acceptDownloads: true });
+async function onPage(site, fragment, body, serviceWorkers = "block") {
+  const context = await browser.newContext({ acceptDownloads: true, serviceWorkers });
   const page = await context.newPage();
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
@@ -131,5 +131,5 @@ test("on a plain static host the service worker isolates the page, and no other"
       assert.equal(await page.evaluate(() => crossOriginIsolated), false);
     });
   };
-  await onPage(plain, "#depth=2&height=32&width=64", body);
+  await onPage(plain, "#depth=2&height=32&width=64", body, "allow");
 });

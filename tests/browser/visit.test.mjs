@@ -78,7 +78,7 @@ test("a whole visit stays on the site and breaks no policy", { timeout: 180_000 
 });
 
 test("what is not the site's own markup, or a script from elsewhere, is refused", async () => {
-  const page = await browser.newPage();
+  const page = await browser.newPage({ serviceWorkers: "block" });
   await page.goto(site.address);
   const outcome = (body) => page.evaluate(body).then(String, (error) => `refused: ${error.message.split("\n")[0]}`);
   assert.match(

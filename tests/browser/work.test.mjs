@@ -27,7 +27,7 @@ async function portPage(context, address = `${site.address}port/`) {
 }
 
 test("open work outlives the page, with what was refused, until it is cleared", { timeout: 90_000 }, async () => {
-  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], serviceWorkers: "block" });
   const first = await portPage(context);
   await first.fill(trainer);
   const all = await first.ported();
@@ -66,7 +66,7 @@ test("open work outlives the page, with what was refused, until it is cleared", 
 });
 
 test("a link goes before kept work", { timeout: 90_000 }, async () => {
-  const context = await browser.newContext();
+  const context = await browser.newContext({ serviceWorkers: "block" });
   const first = await portPage(context);
   await first.fill("import torch\nx = torch.zeros(1).cuda()\n");
   await first.page.locator("#kept", { hasText: "saved in this browser" }).waitFor();
@@ -92,7 +92,7 @@ const own = "import torch\nmine = torch.zeros(1).cuda()\n";
 
 /** A browser in which `own`, ported to the IPU, is saved. */
 async function withOwn() {
-  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], serviceWorkers: "block" });
   const port = await portPage(context);
   await port.fill(own);
   await port.ported();
@@ -103,7 +103,7 @@ async function withOwn() {
 }
 
 test("what is done after a link was copied or opened is there after a reload", { timeout: 90_000 }, async () => {
-  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], serviceWorkers: "block" });
   const first = await portPage(context);
   await first.fill(trainer);
   await first.ported();
@@ -135,7 +135,7 @@ test("what is done after a link was copied or opened is there after a reload", {
 });
 
 test("what a link, an example or the sample replaces can be brought back", { timeout: 120_000 }, async () => {
-  const elsewhere = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const elsewhere = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], serviceWorkers: "block" });
   const sender = await portPage(elsewhere);
   await sender.fill(trainer);
   await sender.ported();
