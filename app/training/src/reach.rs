@@ -189,7 +189,13 @@ mod tests {
         });
     }
 
-    const NET: &str = "class Net:\n    def forward(self, x):\n        return f(self.embed(x))\n    def embed(self, x):\n        return x\n";
+    const NET: &str = concat!(
+        "class Net:\n",
+        "    def forward(self, x):\n",
+        "        return f(self.embed(x))\n",
+        "    def embed(self, x):\n",
+        "        return x\n",
+    );
 
     #[test]
     fn what_a_forward_pass_calls() {

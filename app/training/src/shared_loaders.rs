@@ -99,7 +99,13 @@ fn read(view: &FileView<'_>, function: Id, other: &FileView<'_>, call: Id) -> Ca
 mod tests {
     use crate::marked;
 
-    const MADE: &str = "#- data.py\ndef load(train):\n    return DataLoader(b, shuffle=train)\n           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n                                 ^^^^^\n";
+    const MADE: &str = concat!(
+        "#- data.py\n",
+        "def load(train):\n",
+        "    return DataLoader(b, shuffle=train)\n",
+        "           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n",
+        "                                 ^^^^^\n",
+    );
 
     /// Whether both training and evaluation read the marked loader, and whether the second mark is true for training.
     #[track_caller]

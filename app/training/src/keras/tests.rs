@@ -17,7 +17,13 @@ fn what_is_a_keras_model() {
     check("a = Sequential()\na.fit(x)\n^\n", false);
     check("from tensorflow import keras\ndef run(a):\n    a.fit(x, epochs=2)\n    ^\n", true);
     check("from tensorflow import keras\ndef run(a):\n    a.fit(x)\n    ^\n", false);
-    let class = "from tensorflow import keras\nclass Net(keras.Model):\n    def run(self):\n        self.fit(x)\n        ^^^^\n";
+    let class = concat!(
+        "from tensorflow import keras\n",
+        "class Net(keras.Model):\n",
+        "    def run(self):\n",
+        "        self.fit(x)\n",
+        "        ^^^^\n",
+    );
     check(class, true);
     check(&class.replace("keras.Model", "Other"), false);
     let build = "def build():\n    return keras.Sequential([])\n";
@@ -67,7 +73,13 @@ fn a_with_statement_of_a_strategy() {
 
 #[test]
 fn where_methods_begin_to_make_models() {
-    let class = "from tensorflow import keras\nclass Run:\n    def make(self):\n        n = 2\n        self.a = keras.Sequential([])\n";
+    let class = concat!(
+        "from tensorflow import keras\n",
+        "class Run:\n",
+        "    def make(self):\n",
+        "        n = 2\n",
+        "        self.a = keras.Sequential([])\n",
+    );
     marked::check(class, "n = 2", |at| at.lines(at.project.keras.beginnings(at.file().view)));
     marked::check(&format!("{class}        super().make()\n"), "", |at| {
         at.lines(at.project.keras.beginnings(at.file().view))

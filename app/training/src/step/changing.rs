@@ -172,7 +172,14 @@ mod tests {
 
     #[test]
     fn what_a_method_assigns_changes() {
-        let class = "class A:\n    def __init__(self):\n        self.a = 0\n    def fit(self):\n        f(self.a)\n          ^^^^^^\n";
+        let class = concat!(
+            "class A:\n",
+            "    def __init__(self):\n",
+            "        self.a = 0\n",
+            "    def fit(self):\n",
+            "        f(self.a)\n",
+            "          ^^^^^^\n",
+        );
         check(class, false);
         check(&format!("{class}    def end(self):\n        self.a += 1\n"), true);
         check(&format!("{class}    def end(self):\n        self.b += 1\n"), false);

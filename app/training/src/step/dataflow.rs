@@ -174,7 +174,17 @@ mod tests {
 
     #[test]
     fn statements_that_contain_no_others() {
-        let program = "def f():\n^^^\n    a = 1\n    for x in y:\n        b = 2\n    def g():\n        c = 3\n    with d:\n        e()\n";
+        let program = concat!(
+            "def f():\n",
+            "^^^\n",
+            "    a = 1\n",
+            "    for x in y:\n",
+            "        b = 2\n",
+            "    def g():\n",
+            "        c = 3\n",
+            "    with d:\n",
+            "        e()\n",
+        );
         marked::check(program, "a = 1\nb = 2\ne()", |at| at.lines(leaves(&at.file(), at.node())));
     }
 

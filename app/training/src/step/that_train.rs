@@ -35,7 +35,12 @@ mod tests {
         check(&format!("{fit}{look}"), "def fit(x):");
         check(look, "def saliency(x):");
         // A scaler's own backward pass is a part of the step that calls it.
-        let scaler = "class Scaler:\n    def __call__(self, loss, optimizer):\n        loss.backward()\n        optimizer.step()\n";
+        let scaler = concat!(
+            "class Scaler:\n",
+            "    def __call__(self, loss, optimizer):\n",
+            "        loss.backward()\n",
+            "        optimizer.step()\n",
+        );
         check(&format!("{scaler}{fit}    scaler(loss, optimizer)\n"), "def fit(x):");
     }
 }

@@ -130,7 +130,13 @@ fn code_around_the_iterations() {
 
 #[test]
 fn a_step_that_is_given_model_and_optimizer() {
-    let body = "    '''Trains.'''\n    for x in loader:\n        loss = net(x).mean()\n        loss.backward()\n        optimizer.step()\n";
+    let body = concat!(
+        "    '''Trains.'''\n",
+        "    for x in loader:\n",
+        "        loss = net(x).mean()\n",
+        "        loss.backward()\n",
+        "        optimizer.step()\n",
+    );
     let given = |at: &marked::Marked<'_, '_>, turn: &Turn<'_, '_>| at.lines(turn.handed_in().map(|(first, _)| first));
     turn(&format!("def fit(net, optimizer):\n{body}"), "for x in loader:", given);
     turn(&format!("def fit(net):\n{body}"), "", given);
