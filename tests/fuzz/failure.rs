@@ -1,10 +1,10 @@
 //! Whether an input fails, and the smallest part of it that still does.
 
-use crate::shrink;
-use crate::targets::{Mutator, Target, Ways};
+use crate::fuzz::targets::{Mutator, Target, Ways};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
+use tests::shrink;
 
 thread_local! {
     static LISTENS: Cell<bool> = const { Cell::new(false) };

@@ -7,31 +7,17 @@
 #![no_main]
 #![allow(unsafe_code, reason = "libFuzzer calls functions by their names, which its macros export")]
 
-#[allow(dead_code, reason = "the sweep asks more of it")]
-#[path = "../sweep/cpython.rs"]
-mod cpython;
-#[allow(dead_code, reason = "the sweep asks more of it")]
-#[path = "../sweep/examine.rs"]
-mod examine;
-mod failure;
-#[allow(dead_code, reason = "the sweep asks more of it")]
-#[path = "../sweep/faults.rs"]
-mod faults;
-mod mutate;
-mod projects;
-mod random;
-mod seeds;
-#[path = "../sweep/shrink.rs"]
-mod shrink;
-mod targets;
+#[path = "fuzz.rs"]
+mod fuzz;
 
+use fuzz::random::Random;
+use fuzz::targets::{self, Mutator, TARGETS, Target, Ways};
+use fuzz::{failure, seeds};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-use random::Random;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex};
-use targets::{Mutator, TARGETS, Target, Ways};
 
 /// The target, and the folder for its findings.
 struct Run {

@@ -6,7 +6,7 @@ mod layout;
 mod project;
 mod statements;
 
-use crate::random::Random;
+use crate::fuzz::random::Random;
 use python::{Index, Tree};
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Initial inputs: files of the repository, read in place, and the few in `seeds/`.
 
-use crate::projects;
+use crate::fuzz::projects;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -20,9 +20,9 @@ mod site_file;
 mod tensors;
 mod zip;
 
-use crate::mutate;
-use crate::random::Random;
-use crate::seeds::Seed;
+use crate::fuzz::mutate;
+use crate::fuzz::random::Random;
+use crate::fuzz::seeds::Seed;
 
 /// A reader of external data.
 pub(crate) struct Target {
@@ -42,7 +42,7 @@ pub(crate) struct Target {
 pub(crate) enum Mutator {
     Bytes,
     Program,
-    /// Several files, in the format of [`crate::projects`].
+    /// Several files, in the format of [`crate::fuzz::projects`].
     Project,
 }
 

@@ -2,22 +2,17 @@
 //!
 //! The work is done by a pool of processes, with one job at a time each, since a stack overflow or a port that hangs
 //! affects its whole process ([`pool`]). A process ports a text to every target in both styles, checks the required
-//! properties ([`examine`]), queries CPython ([`cpython`]) and git ([`patches`]), which are independent of the engine,
+//! properties ([`tests::examine`]), queries CPython ([`tests::cpython`]) and git ([`tests::patches`]), which are independent of the engine,
 //! and returns the faults that it found. The faults are classified, the smallest file of each class is minimized to a
-//! few lines ([`shrink`]), and a table has the counts ([`table`]).
+//! few lines ([`tests::shrink`]), and a table has the counts ([`table`]).
 //!
 //! It is an example of the package `tests`, so `cargo test` compiles it.
 
 mod arguments;
-mod cpython;
-mod examine;
-mod faults;
 mod memory;
-mod patches;
 mod pool;
 mod report;
 mod run;
-mod shrink;
 mod table;
 mod worker;
 

@@ -1,9 +1,9 @@
 //! The results of all ports: numbers for the table, and faults by class.
 
-use crate::faults::{Fault, Kind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tests::faults::{Fault, Kind};
 
 /// A way of porting: target and style.
 pub(crate) type Way = (String, String);

@@ -1,17 +1,18 @@
 //! The run over a list of files: all ports, the report, the minimized cases.
 
 use crate::arguments::Arguments;
-use crate::examine::name_of;
-use crate::faults::{Fault, Kind};
 use crate::pool::{Outcome, Worker, job, run_all};
 use crate::report::{Case, Report};
-use crate::{shrink, table};
+use crate::table;
 use codemod::{RecipeSet, Style};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
+use tests::examine::name_of;
+use tests::faults::{Fault, Kind};
+use tests::shrink;
 
 /// Ports every file of the list. Returns whether there are no faults.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {

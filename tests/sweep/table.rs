@@ -1,9 +1,9 @@
 //! The report as a page in Markdown, and as a few lines for the terminal.
 
 use crate::arguments::Arguments;
-use crate::faults::Kind;
 use crate::report::{LONG_ENOUGH, Numbers, Report};
 use std::fmt::Write;
+use tests::faults::Kind;
 
 /// The findings of a run, in a few lines.
 pub(crate) fn summary(report: &Report, seconds: f64) -> String {

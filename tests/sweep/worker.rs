@@ -3,14 +3,15 @@
 //!
 //! Before each port it announces which one it begins, so that the parent process knows what it hangs in or died of.
 
-use crate::cpython::CPython;
-use crate::examine::{Seen, Subject, examine, name_of};
-use crate::faults::{Fault, Kind};
-use crate::{memory, patches};
+use crate::memory;
 use codemod::{Options, RecipeSet, Style};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use std::path::Path;
+use tests::cpython::CPython;
+use tests::examine::{Seen, Subject, examine, name_of};
+use tests::faults::{Fault, Kind};
+use tests::patches;
 
 /// Works until standard input ends.
 pub(crate) fn work(python: &str) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Mutations of bytes without regard to structure.
 
-use crate::random::Random;
+use crate::fuzz::random::Random;
 
 /// Boundary values.
 const EDGES: &[u64] = &[0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff, u64::MAX >> 1, u64::MAX];

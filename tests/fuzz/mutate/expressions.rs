@@ -1,7 +1,7 @@
 //! Changes of expressions, arguments, names and strings.
 
 use super::{Change, replaced};
-use crate::random::Random;
+use crate::fuzz::random::Random;
 use python::Index;
 use python::tree::{Item, kinds};
 

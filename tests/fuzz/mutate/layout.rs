@@ -1,7 +1,7 @@
 //! Changes of a program's formatting.
 
 use super::{Change, replaced};
-use crate::random::Random;
+use crate::fuzz::random::Random;
 use python::Index;
 
 pub(super) const CHANGES: &[Change] =

@@ -1,8 +1,8 @@
 //! Changes of a project: files are removed, added and renamed, and statements of one are copied to another.
 
 use super::{bytes, program};
-use crate::projects;
-use crate::random::Random;
+use crate::fuzz::projects;
+use crate::fuzz::random::Random;
 
 /// Names for a file; some have a meaning for a port.
 const PATHS: &[&str] = &[

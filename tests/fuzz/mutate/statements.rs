@@ -1,7 +1,7 @@
 //! Changes of whole statements.
 
 use super::{Change, replaced};
-use crate::random::Random;
+use crate::fuzz::random::Random;
 use python::Index;
 use python::tree::kinds;
 use std::ops::Range;

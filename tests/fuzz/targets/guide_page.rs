@@ -1,7 +1,7 @@
 //! A page of a guide: parsed, or rejected with existing lines; a parsed page survives packing, and becomes HTML.
 
 use super::{Mutator, Target, Ways};
-use crate::seeds::{self, Seed};
+use crate::fuzz::seeds::{self, Seed};
 use guide::html::Document;
 use guide::{Guide, fill_after, pack, unpack};
 

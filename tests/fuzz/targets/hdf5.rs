@@ -2,7 +2,7 @@
 
 use super::tensors::hold;
 use super::{Mutator, Target, Ways};
-use crate::seeds::{self, Seed};
+use crate::fuzz::seeds::{self, Seed};
 use uresnet::{larcv_event, read_safetensors};
 
 pub(super) const TARGET: Target = Target { name: "hdf5", check, seeds, mutator: Mutator::Bytes, short: 60 };

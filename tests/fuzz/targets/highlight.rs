@@ -1,7 +1,7 @@
 //! Syntax colours of any text: the HTML lines contain the text, and tags are closed.
 
 use super::{Mutator, Target, Ways};
-use crate::seeds;
+use crate::fuzz::seeds;
 use python::highlight_html;
 
 pub(super) const TARGET: Target =

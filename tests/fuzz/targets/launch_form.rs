@@ -1,7 +1,7 @@
 //! The form for a launch script, one `name=value` per line: a script that bash parses, or problems at fields.
 
 use super::{Mutator, Target, Ways, shell};
-use crate::seeds::Seed;
+use crate::fuzz::seeds::Seed;
 use launch::form::{Fields, command, form, write};
 use launch::read_site;
 

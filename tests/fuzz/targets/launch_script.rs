@@ -1,7 +1,7 @@
 //! Other people's launch scripts: mistakes are reported with lines of the script, and a fixed script is still a script.
 
 use super::{Mutator, Target, Ways, chosen, shell};
-use crate::seeds::Seed;
+use crate::fuzz::seeds::Seed;
 use launch::{Request, Scheduler, lint, plan, render, sites};
 
 pub(super) const TARGET: Target = Target { name: "launch_script", check, seeds, mutator: Mutator::Bytes, short: 200 };

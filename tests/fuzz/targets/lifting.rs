@@ -3,7 +3,7 @@
 
 use super::port_program::RECIPES;
 use super::{Mutator, Target, Ways, chosen};
-use crate::seeds::Seed;
+use crate::fuzz::seeds::Seed;
 use codemod::{Options, SourceFile, Style, port};
 use serde_json::{Value, json};
 use std::cell::RefCell;

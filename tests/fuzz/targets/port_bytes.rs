@@ -2,7 +2,7 @@
 
 use super::port_program::{RECIPES, ports};
 use super::{Mutator, Target};
-use crate::seeds;
+use crate::fuzz::seeds;
 
 pub(super) const TARGET: Target = Target {
     name: "port_bytes",

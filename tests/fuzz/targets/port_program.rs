@@ -1,13 +1,13 @@
 //! Ports of grammar-mutated programs, to every target, in both styles and with different options.
 
 use super::{Mutator, Target, Ways, chosen};
-use crate::cpython::{CPython, Said};
-use crate::examine::{Subject, examine};
-use crate::faults::Kind;
-use crate::seeds;
+use crate::fuzz::seeds;
 use codemod::{Options, RecipeSet, Style, TargetInfo};
 use std::cell::RefCell;
 use std::sync::LazyLock;
+use tests::cpython::{CPython, Said};
+use tests::examine::{Subject, examine};
+use tests::faults::Kind;
 
 pub(super) const TARGET: Target = Target {
     name: "port_program",

@@ -3,11 +3,11 @@
 
 use super::port_program::{CPYTHON, RECIPES, look, options};
 use super::{Mutator, Target, Ways, chosen};
-use crate::cpython::{CPython, Said};
-use crate::examine::{bytes_kept, comment_lost};
-use crate::faults::{Fault, Kind};
-use crate::{projects, seeds};
+use crate::fuzz::{projects, seeds};
 use codemod::{Options, Ported, SourceFile, port};
+use tests::cpython::{CPython, Said};
+use tests::examine::{bytes_kept, comment_lost};
+use tests::faults::{Fault, Kind};
 
 pub(super) const TARGET: Target =
     Target { name: "port_project", check, seeds: seeds::projects, mutator: Mutator::Project, short: 60 };

@@ -2,7 +2,7 @@
 
 use super::tensors::hold;
 use super::{Mutator, Target, Ways};
-use crate::seeds::{self, Seed};
+use crate::fuzz::seeds::{self, Seed};
 use uresnet::{read_safetensors, read_tensors, write_safetensors};
 
 pub(super) const TARGET: Target = Target { name: "safetensors", check, seeds, mutator: Mutator::Bytes, short: 400 };

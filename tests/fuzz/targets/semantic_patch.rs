@@ -4,7 +4,7 @@
 use super::guide_page::HEAD;
 use super::port_program::ports;
 use super::{Mutator, Target, Ways};
-use crate::seeds;
+use crate::fuzz::seeds;
 use codemod::RecipeSet;
 use guide::Guide;
 

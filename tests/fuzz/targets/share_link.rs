@@ -1,8 +1,8 @@
 //! Links: any address is accepted or ignored, and links round-trip.
 
 use super::{Mutator, Target, Ways};
-use crate::random::Random;
-use crate::seeds::{self, Seed};
+use crate::fuzz::random::Random;
+use crate::fuzz::seeds::{self, Seed};
 use python::SourceFile;
 use web::port::state::fragment::{Fragment, Share, of_place, of_share, parse};
 use web::port::state::{Choice, RejectedEdit};

@@ -1,7 +1,7 @@
 //! A user's own site file: rejected with a reason, or usable for scripts that bash parses.
 
 use super::{Mutator, Target, Ways, chosen, shell};
-use crate::seeds::{self, Seed};
+use crate::fuzz::seeds::{self, Seed};
 use launch::{Request, Script, plan, read_site, render};
 
 pub(super) const TARGET: Target = Target { name: "site_file", check, seeds, mutator: Mutator::Bytes, short: 200 };

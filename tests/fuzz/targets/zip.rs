@@ -1,7 +1,7 @@
 //! Zip archives: any bytes are listed or rejected, and packed files are found.
 
 use super::{Mutator, Target, Ways};
-use crate::seeds::{self, Seed};
+use crate::fuzz::seeds::{self, Seed};
 use web::port::state::project::{belongs, text_of};
 use web::port::work::archive::{intact, list};
 use web::shared::archive::write;

@@ -1,0 +1,281 @@
+//! One port of one text, and all its required properties.
+
+use crate::cpython::{CPython, Mention, Said};
+use crate::faults::{Fault, Kind};
+use codemod::{Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, Style, port};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Instant;
+
+/// A text, with the results about it and its ports so far: most targets produce the same text, so CPython is queried
+/// once for each.
+pub struct Subject {
+    file: SourceFile,
+    /// CPython's answer about the original.
+    pub original: Said,
+    texts: HashMap<String, Rc<Said>>,
+    /// Ports that differ from the original: target, style, text.
+    pub changed: Vec<(String, &'static str, String)>,
+}
+
+impl Subject {
+    /// A text that is not ported yet.
+    pub fn new(path: &str, text: &str, original: Said) -> Self {
+        let file = SourceFile { path: path.to_owned(), text: text.to_owned() };
+        Self { file, original, texts: HashMap::new(), changed: Vec::new() }
+    }
+}
+
+/// The findings for one port.
+#[derive(Default)]
+pub struct Seen {
+    /// The style that was used, never `auto`.
+    pub style: Style,
+    /// Whether the port differs from the original.
+    pub changed: bool,
+    /// Whether the engine parsed the file and finished.
+    pub ported: bool,
+    /// The time of the port.
+    pub milliseconds: f64,
+    /// Properties that it lacks.
+    pub faults: Vec<Fault>,
+}
+
+impl Seen {
+    /// A port that did not end.
+    pub fn broken(fault: Fault) -> Self {
+        Self { faults: vec![fault], ..Self::default() }
+    }
+}
+
+/// The name of a style in jobs and tables.
+pub fn name_of(style: Style) -> &'static str {
+    match style {
+        Style::Auto => "auto",
+        Style::InPlace => "in-place",
+        Style::Branch => "branch",
+    }
+}
+
+/// Ports a text and checks the port.
+pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cpython: &mut CPython) -> Seen {
+    let start = Instant::now();
+    let ported = port(std::slice::from_ref(&subject.file), recipes, options);
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let Ported { files, certificate, style, .. } = &ported;
+    let style = *style;
+    let [file] = files.as_slice() else {
+        return Seen::broken(Fault::new(Kind::LostBytes, "no file", "the port gave another number of files"));
+    };
+    let mut faults = Vec::new();
+    let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
+    if let Some(error) = error.filter(|_| subject.original.refused.is_none()) {
+        let detail = format!("line {}: {}", error.original.line, error.message);
+        faults.push(Fault::new(Kind::Refused, error.recipe.clone(), detail));
+    }
+    let before = &subject.file.text;
+    faults.extend(bytes_kept(before, file));
+    if !certificate.untouched_bytes_equal {
+        faults.push(Fault::new(Kind::LostBytes, "certificate", "the certificate says that bytes were lost"));
+    }
+    if file.changed {
+        subject.changed.push((options.target.clone(), name_of(style), file.text.clone()));
+        let said = match subject.texts.get(&file.text) {
+            Some(said) => Rc::clone(said),
+            None => {
+                let said = Rc::new(
+                    cpython
+                        .look(&file.text, true)
+                        .unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() }),
+                );
+                subject.texts.insert(file.text.clone(), Rc::clone(&said));
+                said
+            }
+        };
+        if let (None, Some(why)) = (&subject.original.refused, &said.refused) {
+            faults.push(Fault::new(Kind::DoesNotParse, without_numbers(why), why.clone()));
+        }
+        if certificate.comments_kept {
+            faults.extend(comment_lost(&subject.original, &said, &certificate.comments_removed));
+        }
+        let again = SourceFile { path: file.path.clone(), text: file.text.clone() };
+        let again = port(&[again], recipes, options);
+        if again.files[0].text != file.text {
+            let recipe = again.files[0].edits.first().map_or("", |edit| edit.recipe.as_str());
+            faults.push(Fault::new(Kind::SecondPort, recipe, format!("{recipe} changes the port again")));
+        }
+        // Code of other modes is kept, and only the engine knows which lines these are.
+        if style == Style::InPlace && error.is_none() {
+            faults.extend(residue_missed(before, file, &options.target, &said.mentions));
+        }
+    } else if style == Style::InPlace && error.is_none() {
+        faults.extend(residue_missed(before, file, &options.target, &subject.original.mentions));
+    }
+    Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults }
+}
+
+/// Applying the edits to the original gives the port, and new lines have the file's line ending.
+pub fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
+    let lost = |class: &str, detail: String| Some(Fault::new(Kind::LostBytes, class, detail));
+    let (mut text, mut at) = (String::new(), 0);
+    for edit in &file.edits {
+        let between = before.get(at..edit.start).filter(|_| edit.start <= edit.end);
+        let Some(between) = between else { return lost("order", format!("the edits overlap at byte {}", edit.start)) };
+        text.push_str(between);
+        text.push_str(&edit.text);
+        at = edit.end;
+    }
+    text.push_str(before.get(at..).unwrap_or_default());
+    if text != file.text {
+        return lost("edits", "the edits do not lead to the ported text".to_owned());
+    }
+    if (file.text != *before) != file.changed {
+        return lost("changed", "`changed` is wrong".to_owned());
+    }
+    if before.starts_with('\u{feff}') != file.text.starts_with('\u{feff}') {
+        return lost("mark", "the byte order mark".to_owned());
+    }
+    if !before.is_empty() && before.ends_with('\n') != file.text.ends_with('\n') {
+        return lost("end", "the newline at the end".to_owned());
+    }
+    // For a file with mixed line endings, the correct ending of new lines is unknown.
+    let ends = |text: &str| {
+        let both = text.matches("\r\n").count();
+        (both, text.matches('\n').count() - both, text.matches('\r').count() - both)
+    };
+    let (old, new) = (ends(before), ends(&file.text));
+    let brought = [(old.0, new.0), (old.1, new.1), (old.2, new.2)];
+    let kinds = brought.iter().filter(|(old, _)| *old > 0).count();
+    if kinds == 1 && brought.iter().any(|(old, new)| *old == 0 && *new > 0) {
+        return lost("line ends", "a line ends otherwise than the file's lines".to_owned());
+    }
+    None
+}
+
+/// A comment of the original that is missing from the port.
+pub fn comment_lost(original: &Said, ported: &Said, removed: &[String]) -> Option<Fault> {
+    let (Some(before), Some(after)) = (&original.comments, &ported.comments) else { return None };
+    let count = |all: &[String], one: &String| {
+        all.partition_point(|comment| comment <= one) - all.partition_point(|comment| comment < one)
+    };
+    // `path:line # text`
+    let told = |comment: &String| removed.iter().filter(|line| line.ends_with(comment.as_str())).count();
+    let lost = before.iter().find(|comment| count(after, comment) + told(comment) < count(before, comment))?;
+    Some(Fault::new(Kind::LostComment, "lost", lost.clone()))
+}
+
+/// Places that use CUDA on lines that the port neither edited nor reported, one of each class.
+fn residue_missed(before: &str, file: &PortedFile, target: &str, mentions: &[Mention]) -> Vec<Fault> {
+    let mut told: Vec<(usize, usize)> = Vec::new();
+    let line_at = |text: &str, at: usize| text[..at].matches('\n').count() + 1;
+    let mut shift = 0_isize;
+    for edit in &file.edits {
+        let start = edit.start.saturating_add_signed(shift);
+        let end = start + edit.text.len();
+        shift += edit.text.len() as isize - (edit.end - edit.start) as isize;
+        if file.text.is_char_boundary(start) && file.text.is_char_boundary(end) {
+            told.push((line_at(&file.text, start), line_at(&file.text, end)));
+        }
+    }
+    for d in &file.diagnostics {
+        told.push((d.ported.line, d.ported.end_line));
+        if !file.changed {
+            told.push((d.original.line, d.original.end_line));
+        }
+        // One note for unused code: `line 9 (engine#residue), line 12 (…)`, lines of the original.
+        for line in d.message.split("line ").skip(1).filter(|_| d.recipe == "engine#unused") {
+            let Some(line) = line.split(' ').next().and_then(|number| number.parse::<usize>().ok()) else { continue };
+            let at: usize = before.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            let breaks = |text: &str| text.matches('\n').count();
+            let above = file.edits.iter().filter(|edit| edit.end <= at);
+            let (new, old) = above.fold((0, 0), |(new, old), edit| {
+                (new + breaks(&edit.text), old + breaks(&before[edit.start..edit.end]))
+            });
+            told.push((line + new - old, line + new - old));
+        }
+    }
+    let mut faults: Vec<Fault> = Vec::new();
+    for Mention { kind, lines: (first, last), text, beside } in mentions {
+        // Code for CUDA is kept where the program chooses between it and code for the target.
+        let is_beside = kind != "import" && beside.iter().any(|device| device == target);
+        let kind = if is_beside { "mention" } else { kind };
+        let class = if is_beside { format!("{kind} beside {target}: {text}") } else { format!("{kind} {text}") };
+        let is_told = told.iter().any(|(from, to)| first <= to && from <= last);
+        if !is_told && !faults.iter().any(|fault| fault.class == class) {
+            let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
+            let kind = if kind == "mention" { Kind::Word } else { Kind::Residue };
+            faults.push(Fault::new(kind, class, format!("line {first}: `{line}`")));
+        }
+    }
+    faults
+}
+
+/// A message without the parts that differ from file to file.
+fn without_numbers(message: &str) -> String {
+    let end = message.find(" (").unwrap_or(message.len());
+    message[..end].chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use codemod::{Applicability, Edit};
+
+    /// A port that replaces one range.
+    fn ported(before: &str, (start, end, text): (usize, usize, &str)) -> PortedFile {
+        let edit = Edit {
+            id: String::new(),
+            recipe: String::new(),
+            applicability: Applicability::Safe,
+            start,
+            end,
+            text: text.to_owned(),
+        };
+        let text = format!("{}{text}{}", &before[..start], &before[end..]);
+        PortedFile { path: "a.py".into(), changed: text != before, text, edits: vec![edit], diagnostics: Vec::new() }
+    }
+
+    #[test]
+    fn lost_bytes_are_found() {
+        let class = |before: &str, file: &PortedFile| bytes_kept(before, file).map(|fault| fault.class);
+        let file = ported("a\r\nb\r\n", (0, 1, "c\r\nd"));
+        assert_eq!(class("a\r\nb\r\n", &file), None);
+        assert_eq!(class("a\r\nB\r\n", &file).as_deref(), Some("edits"));
+        assert_eq!(class("a\r\nb\r\n", &ported("a\r\nb\r\n", (0, 1, "c\nd"))).as_deref(), Some("line ends"));
+        assert_eq!(class("a\nb\n", &ported("a\nb\n", (3, 4, ""))).as_deref(), Some("end"));
+        assert_eq!(class("\u{feff}a\n", &ported("\u{feff}a\n", (0, 3, ""))).as_deref(), Some("mark"));
+        assert_eq!(
+            class("a\n", &PortedFile { changed: false, ..ported("a\n", (0, 1, "b")) }).as_deref(),
+            Some("changed")
+        );
+    }
+
+    #[test]
+    fn a_lost_comment_is_found() {
+        let said = |comments: &[&str]| Said {
+            comments: Some(comments.iter().map(|comment| (*comment).to_owned()).collect()),
+            ..Said::default()
+        };
+        assert_eq!(comment_lost(&said(&["# a", "# b"]), &said(&["# a", "# b", "# c"]), &[]), None);
+        let lost = comment_lost(&said(&["# a", "# a"]), &said(&["# a"]), &[]);
+        assert_eq!(lost.map(|fault| fault.detail).as_deref(), Some("# a"));
+        assert_eq!(comment_lost(&said(&["# a", "# a"]), &said(&["# a"]), &["t.py:3 # a".to_owned()]), None);
+    }
+
+    #[test]
+    fn residue_is_missed_only_where_nothing_was_done() {
+        let mention = |line: usize, beside: &[&str]| Mention {
+            kind: "call".into(),
+            lines: (line, line),
+            text: ".cuda()".into(),
+            beside: beside.iter().map(|device| (*device).to_owned()).collect(),
+        };
+        let before = "a\nb.cuda()\nc.cuda()\n";
+        let file = ported(before, (2, 3, "d\nb"));
+        let missed = |one: Mention| residue_missed(before, &file, "hpu", &[one]).pop();
+        assert_eq!(missed(mention(3, &[])), None);
+        let missed = |one| missed(one).map(|fault| (fault.kind, fault.detail));
+        assert_eq!(missed(mention(4, &["xpu"])), Some((Kind::Residue, "line 4: `c.cuda()`".to_owned())));
+        assert_eq!(missed(mention(4, &["hpu"])), Some((Kind::Word, "line 4: `c.cuda()`".to_owned())));
+    }
+}
