@@ -4,7 +4,7 @@ use crate::shell::{Frame, shell};
 use guide::html::escape;
 use serde::Deserialize;
 
-/// Written and checked against the lock file by `tests/it/licences.rs`.
+/// Written and checked against the lock file by `tests/whole/licences.rs`.
 const LIST: &str = include_str!("texts/licences.json");
 
 /// Packages with the same licence text.

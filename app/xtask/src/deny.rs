@@ -1,6 +1,6 @@
 //! `cargo xtask deny`: checks dependencies for licences, sources and known vulnerabilities.
 //!
-//! Licences and sources need no network, and `tests/it/licences.rs` checks them too. The lists of vulnerabilities are fetched each time:
+//! Licences and sources need no network, and `tests/whole/licences.rs` checks them too. The lists of vulnerabilities are fetched each time:
 //! cargo-deny's from RustSec's repository, npm's from its registry. So this is a separate job in continuous integration and not part of
 //! `cargo xtask test`, which has to pass without a network, and whose result may not change with the lists.
 

@@ -40,7 +40,7 @@ pub(crate) fn run_targets(minutes: f64, names: &[&str]) -> Result<()> {
     if failures > 0 {
         bail!(
             "{failures} inputs failed, in target/fuzz/TARGET/failures. To keep one as a test: copy it to tests/fuzz/seeds/TARGET, \
-             then cargo test -p tests --test it TARGET"
+             then cargo test -p tests --test whole TARGET"
         );
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The project's third-party components: where each package comes from, its licence, and which of them are delivered
 //! with the site, with the texts of the licences (`app/site/src/texts/licences.json`, which the site shows).
 //!
-//! `UPDATE=1 cargo test -p tests --test it licences` rewrites the list; review the diff before committing it.
+//! `UPDATE=1 cargo test -p tests --test whole licences` rewrites the list; review the diff before committing it.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,5 +141,5 @@ fn the_site_lists_what_it_delivers() {
         std::fs::write(&file, &now).expect("the list can be written");
     }
     let listed = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(listed == now, "other packages are delivered: UPDATE=1 cargo test -p tests --test it licences");
+    assert!(listed == now, "other packages are delivered: UPDATE=1 cargo test -p tests --test whole licences");
 }
