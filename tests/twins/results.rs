@@ -1,10 +1,10 @@
 //! Results of runs that still hold.
 //!
 //! A run's result, before any judgement, is kept in `target/twin-results` under a hash of everything that it depends
-//! on: the programs with all files of their folders, how they are started, the kit, the Python with its packages. It is
-//! kept if it was judged to be right. With `PORTOLAN_REUSE=1` a kept result is judged again in place of a new run.
+//! on: the programs with all files of their folders, how they are started, the sources that start them, the kit, the
+//! Python with its packages, the processor. It is kept if it was judged to be right. With `PORTOLAN_REUSE=1` a kept result is judged again in place of a new run.
 
-use crate::server::{self, Framework};
+use crate::server::{Framework, environment};
 use crate::trials::trials;
 use libtest_mimic::Trial;
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use tests::sound::{Folder, here};
 
-/// What a run is: its fields are all that its result depends on, beside the kit and the Python.
+/// What a run is: its fields are all that its result depends on, beside what is the same for all runs.
 pub(crate) trait Run: Serialize {
     fn framework(&self) -> Framework;
 
@@ -28,39 +28,39 @@ pub(crate) trait Run: Serialize {
 
     /// Judges the result of a new run or a kept one.
     fn check(&self, judge: impl FnOnce(&Value) -> Result<(), String>) -> Result<(), String> {
-        let file = folder().join(key(&PYTHONS[self.framework() as usize], &KIT, self)).with_extension("json");
+        let file = folder().join(key(&SOURCES, &PYTHONS[self.framework() as usize], &KIT, self)).with_extension("json");
         if let Some(kept) = kept(&file) {
             judge(&kept.result)?;
             REUSED.fetch_add(1, Ordering::Relaxed);
-            *SAVED.lock().unwrap() += kept.seconds;
+            SAVED.fetch_add(kept.milliseconds, Ordering::Relaxed);
             return Ok(());
         }
         let start = Instant::now();
         let result = self.run();
-        let seconds = start.elapsed().as_secs_f64();
+        let milliseconds = start.elapsed().as_millis() as u64;
         RUN.fetch_add(1, Ordering::Relaxed);
         judge(&result)?;
-        keep(&file, &Kept { seconds, result });
+        keep(&file, &Kept { milliseconds, result });
         Ok(())
     }
 }
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    seconds: f64,
+    milliseconds: u64,
     result: Value,
 }
 
 static REUSED: AtomicUsize = AtomicUsize::new(0);
 static RUN: AtomicUsize = AtomicUsize::new(0);
-static SAVED: Mutex<f64> = Mutex::new(0.0);
+static SAVED: AtomicU64 = AtomicU64::new(0);
 
 /// Says how many results were reused, if there were any runs.
 pub(crate) fn print_counts() {
     let [reused, run] = [&REUSED, &RUN].map(|count| count.load(Ordering::Relaxed));
     if reused + run > 0 {
-        let saved = *SAVED.lock().unwrap();
-        println!("{run} runs, and {reused} results of earlier runs that still hold, which took {saved:.0} s\n");
+        let saved = SAVED.load(Ordering::Relaxed) / 1000;
+        println!("{run} runs, and {reused} results of earlier runs that still hold, which took {saved} s\n");
     }
 }
 
@@ -81,9 +81,19 @@ fn keep(file: &Path, kept: &Kept) {
     fs::rename(new, file).unwrap();
 }
 
-fn key(python: &str, kit: &BTreeMap<String, String>, run: &(impl Serialize + ?Sized)) -> String {
-    hash(&serde_json::to_vec(&(std::env::consts::ARCH, python, kit, server::FIXED, run)).unwrap())
+/// The sources of these tests that define how a program is started, and in which environment.
+const SOURCES: [&str; 3] = [include_str!("machine.rs"), include_str!("server.rs"), include_str!("twin.rs")];
+
+fn key(sources: &[&str; 3], python: &str, kit: &BTreeMap<String, String>, run: &(impl Serialize + ?Sized)) -> String {
+    hash(&serde_json::to_vec(&(&*PROCESSOR, sources, python, kit, run)).unwrap())
 }
+
+/// What the processor can do, by which PyTorch selects its kernels.
+static PROCESSOR: LazyLock<String> = LazyLock::new(|| {
+    let said = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let able = said.lines().find(|line| line.starts_with("flags") || line.starts_with("Features"));
+    format!("{} {}", std::env::consts::ARCH, able.unwrap_or_default())
+});
 
 fn hash(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
@@ -106,15 +116,15 @@ fn hashes(root: &Path) -> BTreeMap<String, String> {
 }
 
 static PYTHONS: [LazyLock<String>; 2] = [
-    LazyLock::new(|| Framework::PyTorch.imports() + &identity(&Framework::PyTorch.python())),
-    LazyLock::new(|| Framework::TensorFlow.imports() + &identity(&Framework::TensorFlow.python())),
+    LazyLock::new(|| identity(&Framework::PyTorch.python())),
+    LazyLock::new(|| identity(&Framework::TensorFlow.python())),
 ];
 
 /// A Python's version and packages: what it says itself, and the list that they were installed from.
 fn identity(python: &Path) -> String {
     const ASKED: &str = "import sys, importlib.metadata as m\n\
                          print(sys.version, sorted((d.metadata['Name'], d.version) for d in m.distributions()))";
-    let output = Command::new(python).args(["-c", ASKED]).env_clear().envs(server::environment()).output().unwrap();
+    let output = Command::new(python).args(["-c", ASKED]).env_clear().envs(environment()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let list = python.ancestors().nth(2).map(|folder| folder.join("installed-requirements.txt"));
     String::from_utf8(output.stdout).unwrap() + &list.and_then(|list| fs::read_to_string(list).ok()).unwrap_or_default()
@@ -134,12 +144,14 @@ fn every_input_is_in_the_key() {
         fs::write(&program, format!("#!/bin/sh\necho '{version}'\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     };
-    let key_of = |run: &Value| key(&identity(&python.join("bin/python")), &hashes(&kit), run);
+    let key_with =
+        |sources: [&str; 3], run: &Value| key(&sources, &identity(&python.join("bin/python")), &hashes(&kit), run);
+    let key_of = |run: &Value| key_with(SOURCES, run);
     says("3.11 numpy 2");
     let run = crate::twin::sample();
     let first = key_of(&run);
     assert_eq!(key_of(&run), first);
-    let mut keys = vec![first];
+    let mut keys = vec![first, key_with(["another", SOURCES[1], SOURCES[2]], &run)];
     // Every value inside the run: files of both programs, target, arguments, options, earlier starts, framework.
     let mut places = Vec::new();
     leaves(&run, String::new(), &mut places);
@@ -196,7 +208,7 @@ fn a_result_is_kept_if_it_was_right() {
     }
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let run = Number(7, since.as_nanos());
-    let file = folder().join(key(&PYTHONS[0], &KIT, &run)).with_extension("json");
+    let file = folder().join(key(&SOURCES, &PYTHONS[0], &KIT, &run)).with_extension("json");
     assert!(run.check(|_| Err("wrong".to_owned())).is_err() && !file.exists());
     assert!(run.check(|result| (*result == 7).then_some(()).ok_or_else(String::new)).is_ok() && file.exists());
     let kept: Kept = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();

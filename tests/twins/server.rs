@@ -22,7 +22,7 @@ pub(crate) enum Framework {
 }
 
 /// The variables of every program that have a fixed value.
-pub(crate) const FIXED: [(&str, &str); 6] = [
+const FIXED: [(&str, &str); 6] = [
     ("LANG", "C.UTF-8"),
     ("TZ", "UTC"),
     ("OMP_NUM_THREADS", "1"),
@@ -65,11 +65,6 @@ impl Framework {
             Framework::PyTorch => &["torch", "torchvision", "matplotlib.pyplot", "hydra", "tensorboardX"],
             Framework::TensorFlow => &["tensorflow", "keras", "hydra", "tensorboard.summary.v2"],
         }
-    }
-
-    /// The same as one text.
-    pub(crate) fn imports(self) -> String {
-        self.modules().join(" ")
     }
 
     /// A Python with the path of the recorder's server, for Python tests.

@@ -18,7 +18,7 @@ pub(crate) fn trial(name: impl Into<String>, test: impl FnOnce() -> Result<(), S
 macro_rules! trials {
     ($($test:ident)*) => {
         vec![$($crate::trials::trial(
-            format!("{}::{}", module_path!().trim_start_matches("twins::"), stringify!($test)),
+            format!("{}::{}", module_path!().split_once("::").unwrap().1, stringify!($test)),
             || {
                 $test();
                 Ok(())
