@@ -55,9 +55,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             Ok(())
         })
     });
-    let keras = KERAS.map(|(name, ipus, chosen)| {
+    let keras = KERAS.map(|(name, ipus)| {
         trial(format!("compiled::{name}::holds_the_scoring_list"), move || {
-            holds_the_scoring_list(name, ipus, chosen);
+            holds_the_scoring_list(name, ipus);
             Ok(())
         })
     });
@@ -112,21 +112,19 @@ fn cristae_holds_the_assertions_for_rdu() {
     assertions("rdu", "run.compute=RDU", &[]);
 }
 
-/// Keras scripts, the number of IPUs that each needs, and options of its port.
-const KERAS: [(&str, u32, &[(&str, &str)]); 6] = [
-    ("keras_class", 1, &[]),
-    ("keras_dataset", 1, &[]),
-    ("keras_functional", 1, &[]),
-    ("keras_stages", 4, &[("pipeline", "on"), ("replicas", "2")]),
-    ("keras_subclass", 1, &[]),
-    ("keras_validation", 2, &[("replicas", "2")]),
+/// Keras scripts, and the number of IPUs that each port needs.
+const KERAS: [(&str, u32); 6] = [
+    ("keras_class", 1),
+    ("keras_dataset", 1),
+    ("keras_functional", 1),
+    ("keras_stages", 4),
+    ("keras_subclass", 1),
+    ("keras_validation", 2),
 ];
 
-fn holds_the_scoring_list(name: &str, ipus: u32, chosen: &[(&str, &str)]) {
+fn holds_the_scoring_list(name: &str, ipus: u32) {
     let fixture = &FIXTURES[name];
-    let mut options = to("ipu");
-    options.options.extend(chosen.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-    let after = Folder::with(texts(assert_sound(&fixture.files, &options)));
+    let after = Folder::with(texts(assert_sound(&fixture.files, &fixture.options("ipu"))));
     let output = server::command()
         .arg(here().join("assertions/tensorflow_ipu.py"))
         .args([&fixture.path, &*after])

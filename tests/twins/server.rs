@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use tests::sound::here;
 
@@ -136,7 +136,7 @@ fn socket(framework: Framework) -> &'static PathBuf {
 
 /// A process that compares twin runs, `rehearsal/twins/many.py`.
 struct Driver {
-    input: ChildStdin,
+    process: Child,
     output: BufReader<ChildStdout>,
 }
 
@@ -149,7 +149,8 @@ impl Driver {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        Self { input: process.stdin.take().unwrap(), output: BufReader::new(process.stdout.take().unwrap()) }
+        let output = BufReader::new(process.stdout.take().unwrap());
+        Self { process, output }
     }
 }
 
@@ -159,8 +160,9 @@ pub(crate) fn compare(framework: Framework, case: &Value) -> String {
         static DRIVERS: RefCell<BTreeMap<Framework, Driver>> = const { RefCell::new(BTreeMap::new()) };
     }
     DRIVERS.with_borrow_mut(|drivers| {
-        let Driver { input, output } = drivers.entry(framework).or_insert_with(|| Driver::start(framework));
+        let Driver { process, output } = drivers.entry(framework).or_insert_with(|| Driver::start(framework));
         let mut line = String::new();
+        let mut input = process.stdin.as_ref().unwrap();
         let answered = writeln!(input, "{case}").and_then(|()| output.read_line(&mut line));
         if !answered.is_ok_and(|bytes| bytes > 0) {
             drivers.remove(&framework);
