@@ -91,7 +91,7 @@ pub(crate) const STEPS: &[Step] = &[
         reads: Reads::AllBut(&[SERVER]),
         makes: None,
         quick: false,
-        run: |all| cargo_test("test --workspace --test whole --test fixtures --examples", all),
+        run: |all| cargo_test("test --workspace --test whole --test twins", all),
     },
     Step {
         name: "corpus",
@@ -139,7 +139,7 @@ pub(crate) const STEPS: &[Step] = &[
         what: "the site in Chromium and Firefox",
         needs: &[Need::Programs, Need::Browsers, Need::Corpus],
         after: &["site"],
-        reads: Reads::AllBut(&[SERVER, "tests/corpus/", "tests/fuzz/", "tests/rooms/", "tests/sweep/"]),
+        reads: Reads::AllBut(&[SERVER, "tests/corpus/", "tests/fuzz/", "tests/sweep/", "tests/twins/", "tests/whole/"]),
         makes: None,
         quick: false,
         run: |_| browser_tests::run_all(),
