@@ -5,8 +5,9 @@
 
 mod packages;
 
+use crate::setup::{self, Need};
 use crate::step::{run, step};
-use crate::{setup, surroundings, workspace};
+use crate::{surroundings, workspace};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,7 +46,11 @@ enum Profile {
     Dev,
 }
 
-/// Downloads the packages of a part: a step of the setup, so that everything that needs the network comes first.
+/// The packages of the bounded part.
+pub(crate) const BOUNDED_PACKAGES: Need =
+    Need { name: "published packages", takes_minutes: true, ensure: || ensure(Part::Bounded).map(drop) };
+
+/// Downloads the packages of a part.
 pub(crate) fn ensure(part: Part) -> Result<Vec<PathBuf>> {
     let folder = folder()?;
     let python = setup::python_with_pip(&folder)?;

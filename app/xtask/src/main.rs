@@ -29,7 +29,7 @@ mod wasm_kernels;
 mod workspace;
 
 use corpus::Part;
-use setup::Need;
+use setup::SITE_TOOLS;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -65,15 +65,13 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["setup"] => setup::run(&Need::ALL).map(drop),
+        ["setup"] => suite::set_up().map(drop),
         ["setup", "--oldest-pytorch"] => setup::OLDEST_PYTORCH.ensure().map(drop),
-        ["build"] => setup::run_beside(&[Need::SiteTools], dist::compile_ahead).and_then(|tools| dist::build(&tools)),
-        ["serve"] => {
-            setup::run_beside(&[Need::SiteTools], dist::compile_ahead).and_then(|tools| serve::watch(&tools, 8080))
-        }
+        ["build"] => setup::run_beside(&[SITE_TOOLS], dist::compile_ahead).and_then(|tools| dist::build(&tools)),
+        ["serve"] => setup::run_beside(&[SITE_TOOLS], dist::compile_ahead).and_then(|tools| serve::watch(&tools, 8080)),
         ["serve", "--port", port] => match port.parse() {
             Ok(port) => {
-                setup::run_beside(&[Need::SiteTools], dist::compile_ahead).and_then(|tools| serve::watch(&tools, port))
+                setup::run_beside(&[SITE_TOOLS], dist::compile_ahead).and_then(|tools| serve::watch(&tools, port))
             }
             Err(_) => return usage(&format!("`{port}` is not a port number")),
         },
@@ -92,9 +90,9 @@ fn main() -> ExitCode {
             Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
             Err(_) => return usage(&format!("`{minutes}` is not a number of minutes")),
         },
-        ["same-bytes"] => setup::run(&Need::ALL).and_then(|tools| same_bytes::compare(&tools, 300)),
+        ["same-bytes"] => suite::set_up().and_then(|tools| same_bytes::compare(&tools, 300)),
         ["same-bytes", "--files", files] => match files.parse() {
-            Ok(files) => setup::run(&Need::ALL).and_then(|tools| same_bytes::compare(&tools, files)),
+            Ok(files) => suite::set_up().and_then(|tools| same_bytes::compare(&tools, files)),
             Err(_) => return usage(&format!("`{files}` is not a number of files")),
         },
         ["fuzz", "--minutes", minutes, names @ ..] => match minutes.parse() {

@@ -13,8 +13,7 @@ mod python;
 mod rust;
 mod system;
 
-use crate::corpus::{self, Part};
-use crate::{step, wasm_kernels, workspace};
+use crate::{step, workspace};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -31,58 +30,37 @@ pub(crate) use python::{
 pub(crate) use rust::target;
 pub(crate) use system::debootstrap as ensure_debootstrap;
 
-/// Something that only some commands need. A page can be built and served without a browser, but not tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// rustfmt and clippy.
-    Lints,
-    /// Programs that tests call: git, Python, ShellCheck.
-    Programs,
-    /// trunk and wasm-bindgen.
-    SiteTools,
-    /// Chromium, Firefox and fonts.
-    Browsers,
-    /// The newest PyTorch.
-    PyTorch,
-    /// TensorFlow with Keras.
-    TensorFlow,
-    /// Wasmtime, and the target that it runs.
-    Wasmtime,
-    /// The published packages whose files are ported in tests.
-    Corpus,
-}
-
-impl Need {
-    /// Everything that `cargo xtask test` needs.
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Lints,
-        Self::Programs,
-        Self::SiteTools,
-        Self::Browsers,
-        Self::PyTorch,
-        Self::TensorFlow,
-        Self::Wasmtime,
-        Self::Corpus,
-    ];
-
+/// Something that only some commands need: a page can be built and served without a browser, but not tested.
+pub(crate) struct Need {
+    pub(crate) name: &'static str,
     /// Whether it is compiled or is a large download, so that other work is done meanwhile.
-    pub(crate) fn takes_minutes(self) -> bool {
-        !matches!(self, Self::Lints | Self::Programs | Self::Browsers)
-    }
-
-    fn ensure(self) -> Result<()> {
-        match self {
-            Self::Lints => rust::ensure_lints(),
-            Self::Programs => system::ensure_programs(),
-            Self::SiteTools => cargo_tools::ensure().map(drop),
-            Self::Browsers => browser::ensure(),
-            Self::PyTorch => python::NEWEST.ensure().map(drop),
-            Self::TensorFlow => python::TENSORFLOW.ensure().map(drop),
-            Self::Wasmtime => wasm_kernels::ensure(),
-            Self::Corpus => corpus::ensure(Part::Bounded).map(drop),
-        }
-    }
+    pub(crate) takes_minutes: bool,
+    /// Installs it if it is missing.
+    pub(crate) ensure: fn() -> Result<()>,
 }
+
+/// rustfmt and clippy.
+pub(crate) const LINTERS: Need =
+    Need { name: "rustfmt and clippy", takes_minutes: false, ensure: rust::ensure_linters };
+
+/// Programs that tests call.
+pub(crate) const PROGRAMS: Need =
+    Need { name: "git, Python and ShellCheck", takes_minutes: false, ensure: system::ensure_programs };
+
+/// Two browsers, and fonts.
+pub(crate) const BROWSERS: Need = Need { name: "Chromium and Firefox", takes_minutes: false, ensure: browser::ensure };
+
+/// What builds the site.
+pub(crate) const SITE_TOOLS: Need =
+    Need { name: "trunk and wasm-bindgen", takes_minutes: true, ensure: cargo_tools::ensure };
+
+/// The PyTorch of the tests.
+pub(crate) const PYTORCH: Need =
+    Need { name: "PyTorch", takes_minutes: true, ensure: || NEWEST_PYTORCH.ensure().map(drop) };
+
+/// The TensorFlow of the tests.
+pub(crate) const WITH_TENSORFLOW: Need =
+    Need { name: "TensorFlow", takes_minutes: true, ensure: || TENSORFLOW.ensure().map(drop) };
 
 /// Paths of the tools. A value of this type means that they are installed.
 pub(crate) struct Tools {
@@ -128,18 +106,27 @@ impl Tools {
 
 /// Requirements that are installed while other work is done.
 pub(crate) struct Pending<'scope> {
-    running: Vec<(Need, ScopedJoinHandle<'scope, Result<()>>)>,
+    running: Vec<(&'static str, ScopedJoinHandle<'scope, Result<()>>)>,
 }
 
 impl Pending<'_> {
     /// Waits until some of them are installed.
     pub(crate) fn wait(&mut self, needs: &[Need]) -> Result<()> {
-        for (need, thread) in self.running.extract_if(.., |(need, _)| needs.contains(need)) {
+        self.wait_if(|name| needs.iter().any(|need| need.name == name))
+    }
+
+    /// Waits until all are.
+    fn wait_for_all(&mut self) -> Result<()> {
+        self.wait_if(|_| true)
+    }
+
+    fn wait_if(&mut self, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
+        for (name, thread) in self.running.extract_if(.., |(name, _)| is_wanted(name)) {
             let start = Instant::now();
-            let done = thread.join().unwrap_or_else(|_| bail!("the thread that installs {need:?} ended early"));
+            let done = thread.join().unwrap_or_else(|_| bail!("the thread that installs {name} ended early"));
             done.context("setup cannot continue")?;
             if start.elapsed() > WORTH_TELLING {
-                println!("    waited {} for {need:?}", step::seconds(start));
+                println!("    waited {} for {name}", step::seconds(start));
             }
         }
         Ok(())
@@ -150,25 +137,30 @@ impl Pending<'_> {
 const WORTH_TELLING: Duration = Duration::from_secs(1);
 
 /// Installs what every command needs and what takes seconds, and begins to install the rest.
-pub(crate) fn begin<'scope>(scope: &'scope Scope<'scope, '_>, needs: &[Need]) -> Result<Pending<'scope>> {
+pub(crate) fn begin<'scope, 'need>(
+    scope: &'scope Scope<'scope, '_>,
+    needs: impl IntoIterator<Item = &'need Need>,
+) -> Result<Pending<'scope>> {
     let start = Instant::now();
     println!("==> setup");
-    let is_needed = |need: &Need| needs.contains(need);
-    let quick = || Need::ALL.into_iter().filter(is_needed).filter(|need| !need.takes_minutes());
-    base().and_then(|()| quick().try_for_each(Need::ensure)).context("setup cannot continue")?;
-    let slow = Need::ALL.into_iter().filter(is_needed).filter(|need| need.takes_minutes());
-    let running = slow.map(|need| (need, scope.spawn(move || need.ensure()))).collect();
+    let mut needed: Vec<&Need> = Vec::new();
+    for need in needs {
+        if needed.iter().all(|other| other.name != need.name) {
+            needed.push(need);
+        }
+    }
+    let (slow, quick): (Vec<&Need>, Vec<&Need>) = needed.iter().partition(|need| need.takes_minutes);
+    base().and_then(|()| quick.iter().try_for_each(|need| (need.ensure)())).context("setup cannot continue")?;
+    let running = slow.iter().map(|need| (need.name, scope.spawn(need.ensure))).collect();
     println!("    ready to begin in {}", step::seconds(start));
     Ok(Pending { running })
 }
 
-/// Installs what is missing and returns all paths.
-pub(crate) fn run(needs: &[Need]) -> Result<Tools> {
-    run_beside(needs, |_| {})
-}
-
-/// The same. While something is still being compiled or downloaded, `meanwhile` runs in parallel.
-pub(crate) fn run_beside(needs: &[Need], meanwhile: impl FnOnce(&Tools)) -> Result<Tools> {
+/// Installs what is missing and returns all paths. While something is still being compiled or downloaded, `meanwhile` runs in parallel.
+pub(crate) fn run_beside<'need>(
+    needs: impl IntoIterator<Item = &'need Need>,
+    meanwhile: impl FnOnce(&Tools),
+) -> Result<Tools> {
     let start = Instant::now();
     let tools = std::thread::scope(|scope| {
         let mut pending = begin(scope, needs)?;
@@ -176,7 +168,7 @@ pub(crate) fn run_beside(needs: &[Need], meanwhile: impl FnOnce(&Tools)) -> Resu
         if pending.running.iter().any(|(_, thread)| !thread.is_finished()) {
             meanwhile(&tools);
         }
-        pending.wait(needs)?;
+        pending.wait_for_all()?;
         Ok::<_, anyhow::Error>(tools)
     })?;
     println!("    ready in {}", step::seconds(start));

@@ -11,7 +11,7 @@ pub(crate) mod times;
 
 pub(crate) use tested::say_tested;
 
-use crate::setup::{self, Pending};
+use crate::setup::{self, Pending, Tools};
 use crate::step::{seconds, step};
 use crate::surroundings;
 use anyhow::{Context, Result};
@@ -59,6 +59,11 @@ fn names() -> Vec<&'static str> {
     STEPS.iter().map(|step| step.name).collect()
 }
 
+/// Installs what all steps need.
+pub(crate) fn set_up() -> Result<Tools> {
+    setup::run_beside(STEPS.iter().flat_map(|step| step.needs), |_| {})
+}
+
 /// Does what is asked for.
 pub(crate) fn run(request: &Request) -> Result<()> {
     match request {
@@ -88,9 +93,8 @@ struct Passed {
 /// Runs steps up to the first that fails, and records a run of all of them.
 fn run_steps(steps: &[&Step], all: bool) -> Result<()> {
     let start = Instant::now();
-    let needs: Vec<_> = steps.iter().flat_map(|step| step.needs).copied().collect();
     let outcome: Result<Vec<Passed>> = std::thread::scope(|scope| {
-        let mut pending = setup::begin(scope, &needs)?;
+        let mut pending = setup::begin(scope, steps.iter().flat_map(|step| step.needs))?;
         surroundings::clear_home()?;
         times::clear()?;
         let before = Snapshot::take()?;
@@ -162,11 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn quick_steps_need_no_installation() {
+    fn quick_steps_wait_for_no_download() {
         let Ok(Request::Run { names, .. }) = Request::parse(&["--quick"]) else { panic!("--quick is an option") };
         assert!(names.contains(&"format") && names.len() < STEPS.len());
         for step in STEPS.iter().filter(|step| names.contains(&step.name)) {
-            assert!(!step.needs.iter().any(|need| need.takes_minutes()), "{}", step.name);
+            assert!(!step.needs.iter().any(|need| need.takes_minutes), "{}", step.name);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The tests of the forward pass as wasm, under Wasmtime.
 
-use crate::setup;
+use crate::setup::{self, Need};
 use crate::step::run;
 use crate::{surroundings, workspace};
 use anyhow::{Result, bail};
@@ -9,11 +9,15 @@ use std::path::PathBuf;
 /// The target that Wasmtime runs.
 const WASI: &str = "wasm32-wasip1";
 
-/// Installs the target, and a Python with Wasmtime.
-pub(crate) fn ensure() -> Result<()> {
-    setup::target(WASI)?;
-    python().map(drop)
-}
+/// The target, and a Python with Wasmtime.
+pub(crate) const WASMTIME: Need = Need {
+    name: "Wasmtime",
+    takes_minutes: true,
+    ensure: || {
+        setup::target(WASI)?;
+        python().map(drop)
+    },
+};
 
 /// The Python that has Wasmtime.
 fn python() -> Result<PathBuf> {

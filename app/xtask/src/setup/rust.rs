@@ -20,7 +20,7 @@ pub(super) fn ensure() -> Result<()> {
     Ok(())
 }
 
-pub(super) fn ensure_lints() -> Result<()> {
+pub(super) fn ensure_linters() -> Result<()> {
     for (component, program) in [("rustfmt", "rustfmt"), ("clippy", "cargo-clippy")] {
         // rustup has a proxy for every program that it knows, so the program has to be run to find out.
         if ask(program, &["--version"]).is_none() {

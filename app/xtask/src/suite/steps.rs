@@ -1,9 +1,10 @@
 //! The steps of `cargo xtask test`.
 
 use super::times;
-use crate::corpus::Part;
-use crate::setup::Need;
+use crate::corpus::{BOUNDED_PACKAGES, Part};
+use crate::setup::{BROWSERS, LINTERS, Need, PROGRAMS, PYTORCH, SITE_TOOLS, WITH_TENSORFLOW};
 use crate::step::run;
+use crate::wasm_kernels::WASMTIME;
 use crate::{browser_tests, corpus, dist, size, surroundings, wasm_kernels};
 use anyhow::Result;
 use std::process::Command;
@@ -50,7 +51,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         what: "every Rust file is formatted",
-        needs: &[Need::Lints],
+        needs: &[LINTERS],
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, "guides/", "rehearsal/", "public/", BROWSER_TESTS, "tests/fixtures/"]),
         makes: None,
@@ -60,7 +61,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "lints",
         what: "clippy, natively and for wasm32",
-        needs: &[Need::Lints],
+        needs: &[LINTERS],
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/frozen/"]),
         makes: None,
@@ -73,7 +74,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "engine",
         what: "tests of the crates, and the examples of the guides",
-        needs: &[Need::Programs, Need::PyTorch],
+        needs: &[PROGRAMS, PYTORCH],
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS]),
         makes: None,
@@ -86,7 +87,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "ports",
         what: "ports of every fixture, run beside their originals; rules of the house",
-        needs: &[Need::Programs, Need::PyTorch, Need::TensorFlow],
+        needs: &[PROGRAMS, PYTORCH, WITH_TENSORFLOW],
         after: &[],
         reads: Reads::AllBut(&[SERVER]),
         makes: None,
@@ -96,7 +97,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "corpus",
         what: "ports of files of published packages",
-        needs: &[Need::Programs, Need::Corpus],
+        needs: &[PROGRAMS, BOUNDED_PACKAGES],
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/fixtures/", "tests/frozen/", "tests/fuzz/seeds/"]),
         makes: None,
@@ -106,7 +107,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "kernels",
         what: "the forward pass under Wasmtime, without SIMD and with all of it",
-        needs: &[Need::Wasmtime],
+        needs: &[WASMTIME],
         after: &[],
         reads: Reads::Only(&["app/uresnet/", "app/cli/tests/", "tests/wasm/", "tests/fuzz/seeds/", "public/check/"]),
         makes: None,
@@ -116,7 +117,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "site",
         what: "the site, built into dist/",
-        needs: &[Need::SiteTools],
+        needs: &[SITE_TOOLS],
         after: &[],
         reads: Reads::AllBut(&[
             PROSE,
@@ -137,7 +138,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "browser",
         what: "the site in Chromium and Firefox",
-        needs: &[Need::Programs, Need::Browsers, Need::Corpus],
+        needs: &[PROGRAMS, BROWSERS, BOUNDED_PACKAGES],
         after: &["site"],
         reads: Reads::AllBut(&[SERVER, "tests/corpus/", "tests/fuzz/", "tests/sweep/", "tests/twins/", "tests/whole/"]),
         makes: None,
