@@ -7,7 +7,6 @@ use crate::trials::trials;
 use codemod::{Ported, Style};
 use libtest_mimic::Trial;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tests::sound::{Folder, assert_golden, assert_sound, here, read_tree, texts, to_hpu};
 
 /// The project with compute modes: ported, checked with the assertions, and run.
@@ -41,7 +40,7 @@ const STARTS: [&[&str]; 5] = [
 
 pub(crate) fn trials() -> Vec<Trial> {
     trials!(
-        cristae_text cristae_keeps_its_modes cristae_runs_on_hpu cristae_starts_under_the_hydra_it_pins cristae_holds_the_assertions cristae_by_the_command
+        cristae_text cristae_keeps_its_modes cristae_runs_on_hpu cristae_starts_under_the_hydra_it_pins cristae_holds_the_assertions
     )
 }
 
@@ -115,21 +114,4 @@ fn cristae_holds_the_assertions() {
         let (before, after, _) = cristae(sdk);
         assert_eq!(assertions(&before, &after).lines().count(), 23);
     }
-}
-
-fn cristae_by_the_command() {
-    let (before, after, _) = cristae(None);
-    let folder = Folder::new();
-    let out = folder.join("out");
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--package", "cli", "--", "port", "--target", "hpu", "--out"])
-        .args([&out, &before])
-        .current_dir(here())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let (mut by_command, mut by_library) = (read_tree(&out), read_tree(&after));
-    by_command.sort_by(|a, b| a.path.cmp(&b.path));
-    by_library.sort_by(|a, b| a.path.cmp(&b.path));
-    assert_eq!(by_command, by_library);
 }

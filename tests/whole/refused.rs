@@ -3,8 +3,7 @@
 use codemod::{Severity, port};
 use python::SourceFile;
 use std::fs;
-use std::process::Command;
-use tests::sound::{Folder, RECIPES, assert_sound, here, to, to_hpu, told};
+use tests::sound::{RECIPES, assert_sound, here, to, to_hpu, told};
 
 fn assert_refused(path: &str, text: &str) {
     let file = SourceFile { path: path.into(), text: text.into() };
@@ -82,21 +81,6 @@ fn crlf_and_tabs() {
     let ported = assert_sound(&[SourceFile { path: "crlf_tabs.py".into(), text }], &to_hpu(None));
     assert!(ported.files[0].text.contains("\tnet.to(\"hpu\")\r\n"));
     assert!(ported.files[0].text.contains("\t\tnet(torch.rand(1, 4).to(\"hpu\"))  \t# Ende\r\n"));
-}
-
-#[test]
-fn invalid_utf8_by_the_command() {
-    let root = Folder::new();
-    let file = root.join("latin1_undeclared.py");
-    fs::write(&file, bad("latin1_undeclared.py")).unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--package", "cli", "--", "port", "--target", "hpu", "--write"])
-        .arg(&file)
-        .current_dir(here())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(fs::read(&file).unwrap(), bad("latin1_undeclared.py"));
 }
 
 /// Python begins a line at a carriage return, but the parser does not.

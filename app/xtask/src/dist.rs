@@ -7,6 +7,10 @@ use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::process::{Command, Stdio};
 
+/// Cargo's arguments that build the command `portolan`. Of the whole workspace, because for one package alone some of its
+/// dependencies have fewer features, and everything that uses them would be compiled twice.
+pub(crate) const PORTOLAN: [&str; 5] = ["build", "--quiet", "--workspace", "--bin", "portolan"];
+
 /// Builds the site with the tools found by setup.
 pub(crate) fn build(tools: &Tools) -> Result<()> {
     build_by(&|program| Ok(tools.command(program)))
@@ -52,7 +56,7 @@ fn compile(modules: File, command: &(dyn Fn(&str) -> Result<Command> + Sync)) ->
     std::thread::scope(|scope| {
         let of_hook = scope.spawn(|| {
             modules::compile(modules, command)?;
-            run(command("cargo")?.args(["build", "--quiet", "--package", "cli"]))
+            run(command("cargo")?.args(PORTOLAN))
         });
         let mut cargo = command("cargo")?;
         modules::keep_paths_out(&mut cargo)?;

@@ -21,7 +21,7 @@ pub(crate) fn compare(tools: &Tools, files: usize) -> Result<()> {
     table.arg("tests/browser/same_bytes_table.mjs").arg(files.to_string()).arg(&sums);
     for (name, flags, folder) in [("debug", &[][..], "debug"), ("release", &["--release"], "release")] {
         let mut cargo = workspace::command("cargo");
-        cargo.args(["build", "--quiet", "--package", "cli"]).args(flags);
+        cargo.args(dist::PORTOLAN).args(flags);
         step(format!("the command, {name}"), || run(&mut cargo))?;
         let command = workspace::target().join(folder).join(format!("portolan{}", std::env::consts::EXE_SUFFIX));
         table.arg(format!("{name}={}", command.display()));

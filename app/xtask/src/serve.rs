@@ -53,7 +53,7 @@ impl Drop for Server {
 /// The command's own server. It is started from cargo's target folder, not through `cargo run`: terminating cargo would
 /// leave its child running.
 fn serve(tools: &Tools, port: u16) -> Result<Server> {
-    run(tools.command("cargo").args(["build", "--quiet", "--package", "cli"]))?;
+    run(tools.command("cargo").args(dist::PORTOLAN))?;
     let portolan = std::env::current_exe()?.with_file_name(format!("portolan{}", std::env::consts::EXE_SUFFIX));
     let mut command = workspace::command(&portolan);
     command.args(["site", "serve", "--watch", "--dir", "dist", "--port", &port.to_string()]).stdin(Stdio::null());

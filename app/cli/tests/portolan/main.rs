@@ -8,6 +8,7 @@ mod git_apply;
 #[cfg(unix)]
 mod interrupted;
 mod launch;
+mod library;
 mod limits;
 mod matrix;
 mod places;
