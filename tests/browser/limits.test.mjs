@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -40,10 +40,10 @@ function onPage(name, body) {
   });
 }
 
-/** Opens a file that is refused with this message; the open work is kept. */
-async function refused(page, file, words) {
+/** Opens a file that is refused with these words; the open work is kept. */
+async function refused(page, file, ...words) {
   await page.chooseFiles([file]);
-  const notice = page.page.locator(".port-notice.bad").filter({ hasText: words });
+  const notice = words.reduce((notice, hasText) => notice.filter({ hasText }), page.page.locator(".port-notice.bad"));
   await notice.waitFor();
   assert.equal(await page.source(), own);
   await notice.getByRole("button", { name: "Dismiss" }).click();
@@ -53,10 +53,21 @@ const less = /Open fewer files, or use the command\./;
 const packed = (text) => ({ data: deflateRawSync(Buffer.from(text)), method: 8, size: Buffer.byteLength(text) });
 
 onPage("a file, an archive, a notebook that is too large is refused unread, with what to do", async (page) => {
-  await refused(page, { name: "big.py", bytes: Buffer.alloc(5 << 20, "x = 1\n") }, /big\.py is too big for this page: 5\.0 MB, but the limit is 4 MB\./);
-  await refused(page, { name: "big.py", bytes: Buffer.alloc(5 << 20, "x = 1\n") }, less);
-  await refused(page, { name: "big.zip", bytes: Buffer.alloc(20 << 20) }, /big\.zip is too big for this page: 20\.0 MB, but the limit is 16 MB\./);
-  await refused(page, { name: "big.ipynb", bytes: Buffer.alloc(40 << 20, "{}") }, /is a notebook\. Export it as a script: jupyter nbconvert --to script/);
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  // On disk: through the test's connection to the browser it would take a minute. None of it is read.
+  const large = (name, megabytes) => {
+    const path = join(folder, name);
+    writeFileSync(path, "");
+    truncateSync(path, megabytes << 20);
+    return path;
+  };
+  try {
+    await refused(page, large("big.py", 5), /big\.py is too big for this page: 5\.0 MB, but the limit is 4 MB\./, less);
+    await refused(page, large("big.zip", 20), /big\.zip is too big for this page: 20\.0 MB, but the limit is 16 MB\./);
+    await refused(page, large("big.ipynb", 40), /is a notebook\. Export it as a script: jupyter nbconvert --to script/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 onPage("a thousand files are a project, and one more is too many", async (page) => {

@@ -310,7 +310,7 @@ onPage("bad input is named, with its place, and nothing is lost", {}, async (pag
   await refused({ name: "nul.py", bytes: fixture("nul.py") }, /zero byte.*line \d+, column \d+/);
   await refused({ name: "binary.py", bytes: fixture("binary.py") }, /(is a binary file|not UTF-8).*line \d+, column \d+/);
   await refused({ name: "latin1.py", bytes: fixture("latin1_undeclared.py") }, /not UTF-8.*line \d+, column \d+/);
-  await refused({ name: "big.py", bytes: Buffer.alloc(10 << 20, "x = 1\n") }, /too big/);
+  await refused({ name: "big.py", bytes: Buffer.alloc(5 << 20, "x = 1\n") }, /too big/);
   await refused({ name: "a.zip", bytes: Buffer.from("PK no archive") }, /zip/);
   await refused({ name: "run.ipynb", text: "{}" }, /notebook/);
   await inFolder((folder) => {
@@ -660,7 +660,7 @@ onPage("a text is found in lines that are folded or far away", {}, async (page) 
 });
 
 onPage("typing goes on while the matrix is made, and makes it anew", {}, async (page) => {
-  await page.chooseFiles([{ name: "long.py", text: trainer.repeat(40) }]);
+  await page.chooseFiles([{ name: "long.py", text: trainer.repeat(10) }]);
   await page.ported();
   await page.tab("matrix");
   await page.page.locator(".columns").waitFor();

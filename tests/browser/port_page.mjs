@@ -169,13 +169,11 @@ export class PortPage {
     if (await show.isVisible()) await show.click();
   }
 
-  /** Opens files like a person, with the button and the browser's own dialog: `{name, text}` or `{name, bytes}`. */
+  /** Opens files like a person, with the button and the browser's own dialog: `{name, text}`, `{name, bytes}`, or paths. */
   async chooseFiles(files) {
-    const payload = files.map(({ name, text, bytes }) => ({
-      name,
-      mimeType: "application/octet-stream",
-      buffer: Buffer.from(bytes ?? text),
-    }));
+    const payload = files.map((file) =>
+      typeof file === "string" ? file : { name: file.name, mimeType: "application/octet-stream", buffer: Buffer.from(file.bytes ?? file.text) },
+    );
     await this.showSource();
     const [dialog] = await Promise.all([
       this.page.waitForEvent("filechooser"),
