@@ -4,11 +4,13 @@
 
 imports the modules, then waits at a Unix socket. Each connection brings one line of JSON: {"argv": [program, …], "cwd": …, "env": {…},
 "path": [folders before the others], "out": file, "err": file}; the answer is one line {"status": N}. Each program runs in a process of
-its own that is forked here, with nothing of another's. The server ends when its standard input does.
+its own that is forked here, with nothing of another's. With STAND_IN_SECONDS a program that takes more processor time is ended. The server ends
+when its standard input does.
 """
 
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -18,6 +20,9 @@ import traceback
 
 def run(request):
     """In the process that the program has to itself."""
+    seconds = int(os.environ.get("STAND_IN_SECONDS", "0"))
+    if seconds:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])

@@ -343,7 +343,8 @@ def _note_forward(module, args, kwargs, found, trains):
         through = [value for value in outputs if value.requires_grad] if trains else []
         if through or trains and not outputs:
             # Whether a gradient goes through something that is no tensor can't be seen.
-            _pending["forwards"].append({"went": not outputs, "entry": entry, "input": None if first is None else _summary(first)})
+            _pending["forwards"].append({
+                "went": not outputs, "entry": entry, "input": None if first is None else _summary(first), "before": len(_pending["objective"])})
             forward = _pending["forwards"][-1]
             for value in through:
                 value.register_hook(lambda gradient, forward=forward: forward.update(went=True))
@@ -487,13 +488,21 @@ def _note_step(gradients, parameters, place, of_optimizer):
         weights = {name: _summary(value) for name, value in zip(_names(parameters), parameters)}
     RECORD["steps"].append({
         **of_optimizer, "objective": sum(_pending["objective"]),
-        "losses": list(_pending["objective"]), "samples": sum(forward["entry"]["samples"] for forward in forwards), "inputs": inputs,
+        "losses": list(_pending["objective"]), "samples": _samples_of(forwards), "inputs": inputs,
         "seen": [(shape, total) for shape, _, total in _pending["seen"]],
         "norm": math.sqrt(sum(norm * norm for _, norm, _ in gradients.values())), "gradients": gradients, "weights": weights,
         "place": place, "backward": _pending["places"][-1:] and _pending["places"][-1],
     })
     for key in ("objective", "places", "seen"):
         _pending[key].clear()
+
+
+def _samples_of(forwards):
+    """What was differentiated at once is of one batch, however many modules it went through, or how often it went through one."""
+    of_batch = {}
+    for forward in forwards:
+        of_batch[forward["before"]] = max(of_batch.get(forward["before"], 0), forward["entry"]["samples"])
+    return sum(of_batch.values())
 
 
 def _nudge(optimizer):

@@ -1,4 +1,4 @@
-from registry import habit
+from registry import habit, needs
 
 
 @habit("clipping")
@@ -22,7 +22,7 @@ def value(d):
     d.clip = ["nn.utils.clip_grad_value_($model.parameters(), 0.05)"]
 
 
-@habit("clipping")
+@habit("clipping", needs(accumulation="each_batch"))
 def norm_printed(d):
     d.clip = ["$norm = torch.nn.utils.clip_grad_norm_($model.parameters(), 1.0)"]
     d.after_step += ["if $i == 0:", "    print(f'norm {$norm:.4f}')"]

@@ -1,0 +1,34 @@
+"""Which messages name which differences.
+
+A difference is explained where the port says so at the line, in a message of a recipe that speaks of it, or in the account of the step.
+"""
+
+import re
+
+# What a run shows → the recipes whose message, anywhere in the program, names it.
+NAMED = {
+    "the last incomplete batch": ("ipu#ragged-batches",),
+    "the last incomplete batch, in evaluations too": ("ipu#ragged-batches",),
+}
+# What a run shows → the sentence of the account that names it.
+ACCOUNTED = {
+    "the last incomplete batch": r"The last batch of an epoch is dropped",
+    "the learning rate": r"One batch from the loader is now a whole optimizer step",
+    "what is printed": r"One batch from the loader is now a whole optimizer step",
+    "lines printed": r"One batch from the loader is now a whole optimizer step",
+}
+
+
+def at_line(where, said):
+    """The messages at a line of the port."""
+    return [one for one in said for path, line in where if one["path"] == path and one["ported"]["line"] <= line <= one["ported"]["end_line"]]
+
+
+def how(kind, where, port):
+    """`"explained"`, `"accounted"` or None: whether a message names a difference, or only the account of the step does."""
+    if at_line(where, port.said) or any(one["recipe"] in NAMED.get(kind, ()) for one in port.said):
+        return "explained"
+    flags = [flag for ledger in port.report["ledgers"] for flag in ledger["flags"]]
+    if kind in ACCOUNTED and any(re.search(ACCOUNTED[kind], flag) for flag in flags):
+        return "accounted"
+    return None

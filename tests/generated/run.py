@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Generates programs, ports them, runs both, and says what the ports are worth.
+
+    python3 run.py --minutes 10 --command portolan
+    python3 run.py --minutes 10 --target ipu --habit rest_after_loop --seed 7 --resume
+    python3 run.py --bounded
+
+Needs a Python with PyTorch. Each result is a line of `target/generated/results.jsonl`; `--resume` goes on where an earlier run of the same
+seed ended. `--show SEED-NUMBER` prints a program and its ports.
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import pathlib
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+
+import compose  # noqa: E402
+import judge  # noqa: E402
+
+ROOT = HERE.parents[1]
+# The seeds of the bounded run; one more is that of the day.
+FIXED = (1, 2)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=2, help="how long to draw programs (default 2)")
+    parser.add_argument("--programs", type=int, default=100000, help="how many programs at most")
+    parser.add_argument("--target", action="append", choices=judge.TARGETS, help="only this target; may be given again")
+    parser.add_argument("--habit", action="append", default=[], help="a habit that every program has")
+    parser.add_argument("--seed", default="1", help="of the plan and of each program (default 1)")
+    parser.add_argument("--jobs", type=int, default=2, help="programs at the same time (default 2)")
+    parser.add_argument("--resume", action="store_true", help="keep the results that are there")
+    parser.add_argument("--bounded", action="store_true", help="two minutes, with fixed seeds and that of the day; fails on any silent or false port")
+    parser.add_argument("--command", default=ROOT / "target/release/portolan", help="the command to test")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "target/generated", help="where results go")
+    parser.add_argument("--show", metavar="SEED-NUMBER", help="print a program, its ports and the verdicts")
+    parser.add_argument("--relations", action="store_true", help="also port each program rewritten so that it means the same")
+    return parser.parse_args()
+
+
+class Results:
+    """The lines of a file, by program."""
+
+    def __init__(self, file, resume):
+        self.file, self.lock = file, threading.Lock()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not resume:
+            file.unlink(missing_ok=True)
+        self.all = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        self.done = {line["name"] for line in self.all}
+
+    def add(self, line):
+        with self.lock:
+            self.all.append(line)
+            with self.file.open("a") as out:
+                out.write(json.dumps(line) + "\n")
+
+
+def one(judging, habits, name, targets, relations):
+    """The line of a program's results."""
+    began = time.monotonic()
+    program = compose.write(habits, name)
+    found = judging.judge(program, name, targets)
+    line = {"name": name, "habits": habits, "verdicts": {target: vars(verdict) for target, verdict in found.items()}}
+    if relations:
+        import relations as rewritten
+
+        line["relations"] = rewritten.broken(judging, program, habits, name, targets)
+    return {**line, "seconds": round(time.monotonic() - began, 2)}
+
+
+def work(options, judging, results, seeds):
+    """Judges programs until the time is over."""
+    end = time.monotonic() + 60 * options.minutes
+    targets = options.target or judge.TARGETS
+    with ThreadPoolExecutor(options.jobs) as pool:
+        running = set()
+        for name, habits in drawn(seeds, options):
+            if time.monotonic() > end:
+                break
+            if name in results.done:
+                continue
+            running.add(pool.submit(one, judging, habits, name, targets, options.relations))
+            if len(running) >= options.jobs:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    results.add(future.result())
+        for future in running:
+            results.add(future.result())
+
+
+def drawn(seeds, options):
+    """Programs of several plans in turn: the name of each, which is its seed, and its habits."""
+    plans = [(seed, enumerate(compose.plan(seed, options.programs, options.habit))) for seed in seeds]
+    while plans:
+        for plan in list(plans):
+            seed, numbered = plan
+            found = next(numbered, None)
+            if found is None:
+                plans.remove(plan)
+                continue
+            number, habits = found
+            yield f"{seed}-{number}", habits
+
+
+def summary(results, minutes):
+    """Verdicts by target; habits with faults; pairs covered."""
+    by_target, what, of_habit = collections.defaultdict(collections.Counter), collections.Counter(), collections.defaultdict(collections.Counter)
+    refusals, covered = collections.Counter(), set()
+    for line in results:
+        covered |= compose.pairs(line["habits"])
+        for target, verdict in line["verdicts"].items():
+            by_target[target][verdict["kind"]] += 1
+            if verdict["kind"] not in ("equal", "refused"):
+                what[target, verdict["kind"], verdict["what"]] += 1
+            for habit in line["habits"].items():
+                of_habit[habit][verdict["kind"]] += 1
+            refusals.update((target, recipe) for recipe in set(verdict["recipes"]))
+    runs = sum(map(sum, (counts.values() for counts in by_target.values())))
+    possible = compose.possible_pairs()
+    print(f"{len(results)} programs, {runs} programs × targets, {runs / max(minutes, 1e-9):.0f} a minute; "
+          f"{len(covered & possible)} of {len(possible)} pairs of habits")
+    kinds = ("equal", "explained", "accounted", "refused", "silent", "false", "invalid", "kit")
+    print(f"{'':10}" + "".join(f"{kind:>10}" for kind in kinds))
+    for target, counts in by_target.items():
+        print(f"{target:10}" + "".join(f"{counts[kind]:10}" for kind in kinds))
+    for (target, kind, words), count in what.most_common(60):
+        print(f"{count:5}  {target:8} {kind:10} {words}")
+    print("refusals:")
+    for (target, recipe), count in refusals.most_common(30):
+        print(f"{count:5}  {target:8} {recipe}")
+    print("habits with the most silent ports:")
+    worst = sorted(of_habit.items(), key=lambda entry: -entry[1]["silent"] / sum(entry[1].values()))[:15]
+    for (dimension, habit), counts in worst:
+        print(f"  {dimension + ':' + habit:40} " + ", ".join(f"{kind} {count}" for kind, count in counts.most_common()))
+
+
+def show(options, judging):
+    seed, number = options.show.rsplit("-", 1)
+    habits = next(habits for n, habits in enumerate(compose.plan(seed, int(number) + 1, options.habit)) if n == int(number))
+    program = compose.write(habits, options.show)
+    for name, text in program.files.items():
+        print(f"# ---- {name}\n{text}")
+    for target, verdict in judging.judge(program, "shown", options.target or judge.TARGETS).items():
+        print(f"==== {target}: {verdict.kind} {verdict.what}\n{verdict.told}\n" + "\n".join(verdict.said))
+
+
+def main():
+    options = arguments()
+    with tempfile.TemporaryDirectory(prefix="generated-") as scratch:
+        server = judge.Server(pathlib.Path(scratch) / "socket")
+        try:
+            judging = judge.Judge(options.command, scratch)
+            if options.show:
+                return show(options, judging)
+            seeds = [*map(str, FIXED), datetime.date.today().strftime("%Y%m%d")] if options.bounded else [options.seed]
+            print(f"seeds: {', '.join(seeds)}")
+            results = Results(options.out / "results.jsonl", options.resume)
+            began = time.monotonic()
+            work(options, judging, results, seeds)
+            summary(results.all, (time.monotonic() - began) / 60)
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
