@@ -45,7 +45,7 @@ RECORD = {
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
 # Of a training forward behind the last step: how many steps there were, and the buffers of each root before it.
 _behind = []
-_pending = {"objective": [], "places": [], "forwards": [], "seen": []}
+_pending = {"objective": [], "places": [], "forwards": [], "seen": [], "given": []}
 _counts = {"optimizers": 0, "forward": 0, "loaders": 0, "quiet": 0, "unbroken": 0, "depth": 0}
 
 
@@ -304,6 +304,7 @@ def _call(original, self, *args, **kwargs):
             _left_behind()
         if trains:
             _root(self)
+            _forget_cleared()
             # Whether a forward belongs to a step is known later, and dropout draws in training mode alone.
             _counts["forward"] += self.training
             # The global generators alone: a program that gives dropout a generator of its own has seeded it.
@@ -339,12 +340,14 @@ def _note_forward(module, args, kwargs, found, trains):
             "step": len(RECORD["steps"]), "module": type(_bare(module)).__name__, "training": module.training,
             "samples": 0 if first is None else first.shape[0] if first.dim() else 1, "batches": 1, "grad": grad,
             "output": float(outputs[0].double().sum()) if outputs else 0.0,
+            # Whether it was given the very batch of the step around it, as a teacher is.
+            "of_step": False,
         }
         through = [value for value in outputs if value.requires_grad] if trains else []
         if through or trains and not outputs:
             # Whether a gradient goes through something that is no tensor can't be seen.
             _pending["forwards"].append({
-                "went": not outputs, "entry": entry, "input": None if first is None else _summary(first), "before": len(_pending["objective"])})
+                "went": not outputs, "entry": entry, "input": None if first is None else _summary(first)})
             forward = _pending["forwards"][-1]
             for value in through:
                 value.register_hook(lambda gradient, forward=forward: forward.update(went=True))
@@ -352,6 +355,7 @@ def _note_forward(module, args, kwargs, found, trains):
             RECORD["call"] = [list(value.shape) for value in _leaves((args, kwargs)) if isinstance(value, torch.Tensor)]
         if first is not None:
             _pending["seen"].append(_summary(first))
+            _pending["given"].append((entry, _pending["seen"][-1]))
         # One that trains after all is taken out again.
         RECORD["evaluations"].append(entry)
 
@@ -369,7 +373,7 @@ def _merged(evaluations):
     """Calls of one module between the same steps and in the same mode are one evaluation."""
     found = []
     for entry in evaluations:
-        if found and all(found[-1][key] == entry[key] for key in ("step", "module", "training")):
+        if found and all(found[-1][key] == entry[key] for key in ("step", "module", "training", "of_step")):
             for key in ("samples", "batches", "output"):
                 found[-1][key] += entry[key]
         else:
@@ -484,6 +488,7 @@ def _note_step(gradients, parameters, place, of_optimizer):
     RECORD["devices"].update(value.device.type for value in parameters)
     forwards = _taken_forwards()
     inputs = [(shape, total) for shape, _, total in (forward["input"] for forward in forwards if forward["input"])]
+    _note_given(forwards)
     with _plainly():
         weights = {name: _summary(value) for name, value in zip(_names(parameters), parameters)}
     RECORD["steps"].append({
@@ -493,16 +498,33 @@ def _note_step(gradients, parameters, place, of_optimizer):
         "norm": math.sqrt(sum(norm * norm for _, norm, _ in gradients.values())), "gradients": gradients, "weights": weights,
         "place": place, "backward": _pending["places"][-1:] and _pending["places"][-1],
     })
-    for key in ("objective", "places", "seen"):
+    for key in ("objective", "places", "seen", "given"):
+        _pending[key].clear()
+
+
+def _note_given(forwards):
+    """Marks the evaluations of what was given to a step, too."""
+    trained = [forward["input"] for forward in forwards if forward["input"]]
+    for entry, given in _pending["given"]:
+        entry["of_step"] = given in trained
+
+
+def _forget_cleared():
+    """What was differentiated and then cleared, before any update, is of no step: the rest of an accumulation, at the end of an epoch."""
+    # A device that holds the weights has their gradients, too.
+    if not _pending["objective"] or _hosts or _by_hand():
+        return
+    with _plainly():
+        if any(value.grad is not None and bool(value.grad.any()) for root in _roots for value in root.parameters()):
+            return
+    _note_given(_taken_forwards())
+    for key in ("objective", "places", "seen", "given"):
         _pending[key].clear()
 
 
 def _samples_of(forwards):
-    """What was differentiated at once is of one batch, however many modules it went through, or how often it went through one."""
-    of_batch = {}
-    for forward in forwards:
-        of_batch[forward["before"]] = max(of_batch.get(forward["before"], 0), forward["entry"]["samples"])
-    return sum(of_batch.values())
+    """A batch that goes through a model more than once is counted once."""
+    return sum({forward["input"] or number: forward["entry"]["samples"] for number, forward in enumerate(forwards)}.values())
 
 
 def _nudge(optimizer):

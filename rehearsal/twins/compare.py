@@ -46,14 +46,12 @@ def _seen(inputs, seen):
 
 
 def _among(original, port):
-    """All tensors of the original among more of the port, whose module holds the loss and its weights too."""
-    pairs = []
-    for name, value in original.items():
-        fits = [other for other in port if other == name or other.replace("/", ".").endswith("." + name)]
-        if len(fits) != 1:
-            return None
-        pairs.append((name, value, port[fits[0]]))
-    return pairs
+    """All tensors of the original among more of the port, whose module holds the loss and its weights too, or a second model of the same form."""
+    plain = {name.replace("/", "."): value for name, value in port.items()}
+    first = next(iter(original), "")
+    within = [name.removesuffix(first) for name in plain if name == first or name.endswith("." + first)]
+    fits = [[(name, value, plain[prefix + name]) for name, value in original.items()] for prefix in within if all(prefix + name in plain for name in original)]
+    return min(fits, key=lambda pairs: sum(float(abs(a - b).sum()) for _, a, b in pairs if a.shape == b.shape), default=None)
 
 
 class Finding:
@@ -193,6 +191,9 @@ class Comparison:
     def evaluations(self):
         mine, other = ([entry for entry in record["evaluations"] if entry["step"] <= self.steps] for record in (self.original, self.port))
         # A frozen part of the step, called while gradients are on, is inside the port's module where that holds the whole step.
+        if len(mine) != len(other):
+            # What a step's own batch goes through, such as a teacher, is inside the port's module too.
+            mine, other = ([entry for entry in entries if not entry.get("of_step")] for entries in (mine, other))
         modules = {entry["module"] for entry in other}
         inside = {entry["module"] for entry in mine} - {entry["module"] for entry in mine if not entry["grad"]} - modules
         mine = [entry for entry in mine if entry["module"] not in inside]

@@ -8,6 +8,8 @@ import structures
 from draft import Draft
 
 registry.load()
+# The share of sparse programs, and of the plain habits in one.
+SPARSE, PLAIN = 0.6, 0.7
 
 
 def write(habits, seed, opaque=False):
@@ -55,16 +57,26 @@ def _extend(chosen, order, rng, prefer, budget):
     return None
 
 
+def _dense(left):
+    return lambda dimension, name, chosen: sum(frozenset({(dimension, name), other}) in left for other in chosen.items())
+
+
+def _sparse(rng):
+    plain = registry.plain()
+    kept = {dimension for dimension in plain if rng.random() < PLAIN}
+    return lambda dimension, name, chosen: dimension in kept and name == plain[dimension]
+
+
 def plan(seed, count, only=(), wanted=None):
-    """Habits of so many programs: each begins with a pair that none had yet and takes what covers the most others. `only` are habits that
-    every one has."""
+    """Habits of so many programs: each begins with a pair that none had yet. A dense one takes what covers the most others; a sparse one is
+    otherwise plain, since few ports take everything at once. `only` are habits that every one has."""
     rng = random.Random(f"plan {seed}")
     fixed = {dimension: name for name in only for dimension, habits in registry.DIMENSIONS.items() if name in habits}
     left = set(possible_pairs() if wanted is None else wanted)
     for _ in range(count):
         begin = sorted(tuple(sorted(pair)) for pair in left if all(fixed.get(d, n) == n for d, n in pair))
         start = {**(dict(rng.choice(begin)) if begin else {}), **fixed}
-        prefer = (lambda dimension, name, chosen: sum(frozenset({(dimension, name), other}) in left for other in chosen.items())) if begin else None
+        prefer = _sparse(rng) if rng.random() < SPARSE else _dense(left) if begin else None
         habits = complete(start, rng, prefer)
         while habits is None:
             # The pair goes with no third habit of some dimension, or the search was too short.

@@ -5,15 +5,19 @@ A difference is explained where the port says so at the line, in a message of a 
 
 import re
 
-# What a run shows → the recipes whose message, anywhere in the program, names it.
+# What a run shows → what a message says that names it, anywhere in the program.
 NAMED = {
-    "the last incomplete batch": ("ipu#ragged-batches",),
-    "the last incomplete batch, in evaluations too": ("ipu#ragged-batches",),
+    "the last incomplete batch": r"the last batch would not fit",
+    "the last incomplete batch, in evaluations too": r"the last batch would not fit|leaves out the last, incomplete batch",
+    "what is printed": r"now logs NaN|leaves out the last, incomplete batch",
+    "lines printed": r"now logs NaN",
+    "the form in which the optimizer's state is saved": r"accepts only states saved on an IPU",
 }
 # What a run shows → the sentence of the account that names it.
 ACCOUNTED = {
     "the last incomplete batch": r"The last batch of an epoch is dropped",
     "the learning rate": r"One batch from the loader is now a whole optimizer step",
+    "the loss that is printed": r"One batch from the loader is now a whole optimizer step",
     "what is printed": r"One batch from the loader is now a whole optimizer step",
     "lines printed": r"One batch from the loader is now a whole optimizer step",
 }
@@ -26,7 +30,7 @@ def at_line(where, said):
 
 def how(kind, where, port):
     """`"explained"`, `"accounted"` or None: whether a message names a difference, or only the account of the step does."""
-    if at_line(where, port.said) or any(one["recipe"] in NAMED.get(kind, ()) for one in port.said):
+    if at_line(where, port.said) or kind in NAMED and any(re.search(NAMED[kind], one["message"]) for one in port.said):
         return "explained"
     flags = [flag for ledger in port.report["ledgers"] for flag in ledger["flags"]]
     if kind in ACCOUNTED and any(re.search(ACCOUNTED[kind], flag) for flag in flags):

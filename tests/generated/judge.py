@@ -151,6 +151,9 @@ class Judge:
             plain = reason.partition(" (")[0]
             if plain not in ("rounding", "amplified rounding", "the order of a sum", "the start weights"):
                 yield plain, reason, []
+        lost = [finding for finding in result.verdict.findings if finding.what == "steps trained"]
+        if lost and lost[0].port < lost[0].original:
+            yield "updates lost", lost[0].told(), []
         for finding in result.verdict.findings[:1]:
             yield re.sub(r"\d+", "#", finding.what), finding.told(), [tuple(finding.place)] if finding.place else []
         for rule, fault in result.contracts:

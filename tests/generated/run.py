@@ -117,11 +117,13 @@ def drawn(seeds, options):
 def summary(results, minutes):
     """Verdicts by target; habits with faults; pairs covered."""
     by_target, what, of_habit = collections.defaultdict(collections.Counter), collections.Counter(), collections.defaultdict(collections.Counter)
-    refusals, covered = collections.Counter(), set()
+    refusals, covered, ran = collections.Counter(), set(), collections.defaultdict(set)
     for line in results:
         covered |= compose.pairs(line["habits"])
         for target, verdict in line["verdicts"].items():
             by_target[target][verdict["kind"]] += 1
+            if verdict["kind"] not in ("refused", "invalid", "kit"):
+                ran[target] |= compose.pairs(line["habits"])
             if verdict["kind"] not in ("equal", "refused"):
                 what[target, verdict["kind"], verdict["what"]] += 1
             for habit in line["habits"].items():
@@ -131,6 +133,7 @@ def summary(results, minutes):
     possible = compose.possible_pairs()
     print(f"{len(results)} programs, {runs} programs × targets, {runs / max(minutes, 1e-9):.0f} a minute; "
           f"{len(covered & possible)} of {len(possible)} pairs of habits")
+    print("pairs in ports that ran: " + ", ".join(f"{target} {len(pairs & possible)}" for target, pairs in ran.items()))
     kinds = ("equal", "explained", "accounted", "refused", "silent", "false", "invalid", "kit")
     print(f"{'':10}" + "".join(f"{kind:>10}" for kind in kinds))
     for target, counts in by_target.items():

@@ -307,6 +307,8 @@ class PoplarExecutor:
 
         def is_frozen(module):
             own = {id(parameter) for parameter in module.parameters()}
+            if own and not any(parameter.requires_grad for parameter in module.parameters()):
+                return self._training
             names = [name for name, parameter in self._model.named_parameters() if id(parameter) in own]
             return self._training and names and not any(
                 program.reaches(program.weights[name], [program.loss], by_gradient=True) for name in names if name in program.weights)

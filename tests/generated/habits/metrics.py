@@ -19,7 +19,7 @@ def mean_of_samples(d):
     d.report = ["print('epoch %d loss %.4f samples %d' % ($epoch, $total / $seen, $seen))"]
 
 
-@habit("metrics")
+@habit("metrics", without(data="slices"))
 def of_set(d):
     d.begin_epoch += ["$total = 0.0"]
     d.after_step += ["$total += $loss.item() * len($x)"]
