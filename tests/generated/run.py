@@ -12,8 +12,10 @@ seed ended. `--show SEED-NUMBER` prints a program and its ports.
 import argparse
 import collections
 import datetime
+import itertools
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import threading
@@ -26,10 +28,14 @@ sys.dont_write_bytecode = True
 
 import compose  # noqa: E402
 import judge  # noqa: E402
+import ports  # noqa: E402
+import registry  # noqa: E402
+import shrink  # noqa: E402
 
 ROOT = HERE.parents[1]
 # The seeds of the bounded run; one more is that of the day.
 FIXED = (1, 2)
+FAULTS = ("silent", "false", "kit", "invalid")
 
 
 def arguments():
@@ -45,6 +51,7 @@ def arguments():
     parser.add_argument("--command", default=ROOT / "target/release/portolan", help="the command to test")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "target/generated", help="where results go")
     parser.add_argument("--show", metavar="SEED-NUMBER", help="print a program, its ports and the verdicts")
+    parser.add_argument("--shrink", type=int, default=0, metavar="N", help="then make a program of each of the N most frequent faults small")
     parser.add_argument("--relations", action="store_true", help="also port each program rewritten so that it means the same")
     return parser.parse_args()
 
@@ -149,6 +156,38 @@ def summary(results, minutes):
         print(f"  {dimension + ':' + habit:40} " + ", ".join(f"{kind} {count}" for kind, count in counts.most_common()))
 
 
+def shrunk(options, judging, results):
+    """Writes a small program of each fault, with its seed and its verdict, to the folder `small`."""
+    faults = {}
+    for line in results:
+        for target, verdict in line["verdicts"].items():
+            if verdict["kind"] in FAULTS:
+                faults.setdefault((target, verdict["kind"], verdict["what"]), []).append(line)
+    # The same on IPU and PopDist is one.
+    seen, wanted = set(), []
+    for (target, kind, what), lines in sorted(faults.items(), key=lambda entry: -len(entry[1])):
+        if (kind, what) not in seen:
+            seen.add((kind, what))
+            wanted.append((target, kind, what, min(lines, key=lambda line: sum(name != plain for name, plain in zip(line["habits"].values(), registry.plain().values())))))
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(lambda fault: small(options, judging, *fault), wanted[: options.shrink]))
+
+
+def small(options, judging, target, kind, what, line):
+    name, numbers = line["name"], itertools.count()
+
+    def fails(program):
+        return judging.judge(program, f"{name}-{target}-{next(numbers)}", (target,))[target].signature == (kind, what)
+
+    habits = shrink.habits(line["habits"], name, fails)
+    program = shrink.statements(compose.write(habits, name), fails)
+    verdict = judging.judge(program, f"{name}-{target}-small", (target,))[target]
+    slug = re.sub(r"\W+", "-", what)[:50]
+    folder = ports.write(program, options.out / "small" / f"{target}-{kind}-{slug}")
+    (folder / "verdict.txt").write_text("\n".join([f"{target}: {kind}: {what}", f"from {name}", verdict.told, *verdict.said]) + "\n")
+    print(f"small: {folder}")
+
+
 def show(options, judging):
     seed, number = options.show.rsplit("-", 1)
     habits = next(habits for n, habits in enumerate(compose.plan(seed, int(number) + 1, options.habit)) if n == int(number))
@@ -173,6 +212,9 @@ def main():
             began = time.monotonic()
             work(options, judging, results, seeds)
             summary(results.all, (time.monotonic() - began) / 60)
+            if options.shrink:
+                shrunk(options, judging, results.all)
+            return 1 if options.bounded and any(verdict["kind"] in FAULTS for line in results.all for verdict in line["verdicts"].values()) else 0
         finally:
             server.stop()
 
