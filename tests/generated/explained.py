@@ -11,16 +11,22 @@ NAMED = {
     "the last incomplete batch, in evaluations too": r"the last batch would not fit|leaves out the last, incomplete batch",
     "what is printed": r"now logs NaN|leaves out the last, incomplete batch",
     "lines printed": r"now logs NaN",
+    "stops: RuntimeError: No CUDA GPUs are available": r"names a CUDA device|remains and needs",
     "the port trained without the target's software or device": r"names no device|is trained on the CPU",
     "the form in which the optimizer's state is saved": r"accepts only states saved on an IPU",
 }
+STEPS_OF_BATCHES = r"One batch from the loader is now a whole optimizer step"
+DROPPED = r"The last batch of an epoch is dropped"
 # What a run shows → the sentence of the account that names it.
 ACCOUNTED = {
-    "the last incomplete batch": r"The last batch of an epoch is dropped",
-    "the learning rate": r"One batch from the loader is now a whole optimizer step",
-    "the loss that is printed": r"One batch from the loader is now a whole optimizer step",
-    "what is printed": r"One batch from the loader is now a whole optimizer step",
-    "lines printed": r"One batch from the loader is now a whole optimizer step",
+    "the last incomplete batch": DROPPED,
+    "running statistics": DROPPED,
+    "the learning rate": STEPS_OF_BATCHES,
+    "the loss that is printed": STEPS_OF_BATCHES,
+    "what is printed": f"{STEPS_OF_BATCHES}|{DROPPED}",
+    "lines printed": STEPS_OF_BATCHES,
+    # A loop that ends after so many batches.
+    "more updates": STEPS_OF_BATCHES,
 }
 
 

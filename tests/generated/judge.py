@@ -23,7 +23,7 @@ KIT = HERE.parents[1] / "rehearsal"
 sys.path.append(str(KIT))
 
 import rehearse  # noqa: E402
-from twins import compare, runs  # noqa: E402
+from twins import compare, explain, runs  # noqa: E402
 
 TARGETS = ("hpu", "xpu", "ipu", "popdist", "rdu")
 # More updates than any program takes: a run goes through to its end.
@@ -159,9 +159,12 @@ class Judge:
             if plain not in ("rounding", "amplified rounding", "the order of a sum", "the start weights"):
                 yield plain, reason, []
         lost = [finding for finding in result.verdict.findings if finding.what == "steps trained"]
-        if lost and lost[0].port < lost[0].original:
-            yield "updates lost", lost[0].told(), []
-        for finding in result.verdict.findings[:1]:
+        if lost:
+            yield "updates lost" if lost[0].port < lost[0].original else "more updates", lost[0].told(), []
+        for finding in [] if lost else result.verdict.findings[:1]:
+            if ("evaluation" in finding.what or "running_" in str(finding.tensor)) and explain.has_batch_norm(result.original):
+                yield "running statistics", finding.told(), []
+                continue
             yield re.sub(r"\d+", "#", finding.what.partition(":")[0]), finding.told(), [tuple(finding.place)] if finding.place else []
         for rule, fault in [] if result.verdict.findings else result.contracts:
             yield f"rule {rule}", fault["why"], [(fault["file"], fault["line"])]
