@@ -286,6 +286,70 @@ class Result(unittest.TestCase):
         run = Twin({"train.py": again, "net.py": NORMED}, {"train.py": PORT, "net.py": NORMED}, "--twin-steps", "8")
         self.assertEqual((run.status, run.result["verdict"]), (0, "equal"), run.out + run.err)
 
+    def test_what_a_batch_goes_through_in_one_step(self):
+        """A model twice, and a teacher of the same form that learns nothing: on the target both are inside the compiled module."""
+        loss = "mse(net(x), y) + mse(net(x), goal)"
+        original = textwrap.dedent(f"""
+            import copy
+            import torch
+            from net import Net
+            from torch.nn.functional import mse_loss as mse
+
+            torch.manual_seed(1)
+            net = Net().to("cuda")
+            teacher = copy.deepcopy(net).requires_grad_(False).eval()
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for x, y in zip(torch.randn(4, 8, 4), torch.randn(4, 8, 2)):
+                x, y = x.to("cuda"), y.to("cuda")
+                with torch.no_grad():
+                    goal = teacher(x)
+                loss = {loss}
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+        """)
+        port = textwrap.dedent(f"""
+            import copy
+            import poptorch
+            import torch
+            from net import Net
+            from torch.nn.functional import mse_loss as mse
+
+
+            class Step(torch.nn.Module):
+                def __init__(self, net, teacher):
+                    super().__init__()
+                    self.net, self.teacher = net, teacher
+
+                def forward(self, x, y):
+                    net, goal = self.net, self.teacher(x)
+                    return poptorch.identity_loss({loss}, reduction="mean")
+
+
+            torch.manual_seed(1)
+            net = Net()
+            teacher = copy.deepcopy(net).requires_grad_(False).eval()
+            step = poptorch.trainingModel(Step(net, teacher), optimizer=poptorch.optim.SGD(net.parameters(), lr=0.1))
+            for x, y in zip(torch.randn(4, 8, 4), torch.randn(4, 8, 2)):
+                step(x, y)
+            step.copyWeightsToHost()
+        """)
+        run = Twin(*both(original, port), target="ipu")
+        self.assertEqual((run.status, run.result and run.result["verdict"]), (0, "equal"), run.out + run.err)
+        run = Twin(*both(original, port.replace("self.teacher(x)", "self.teacher(0.9 * x)")), target="ipu")
+        self.assertEqual((run.status, run.result["first"]["what"]), (1, "the loss"), run.out + run.err)
+
+    def test_gradients_that_are_cleared_unused(self):
+        """The rest of an accumulation belongs to no step."""
+        original = ORIGINAL.replace('    print("loss", loss.item())\n', "").replace("    optimizer.zero_grad()\n", "").replace("for x, y in", "for n, (x, y) in enumerate(").replace("shuffle=True):", "shuffle=True)):").replace(
+            "    optimizer.step()\n", "    if n % 3 == 2:\n        optimizer.zero_grad()\n    elif n % 3 == 1:\n        optimizer.step()\n        optimizer.zero_grad()\n")
+        head = PORT[: PORT.index("import torch\n")]
+        port = head + original.replace('"cuda"', '"hpu"')
+        # Skips what is thrown away.
+        port = port.replace("    loss = ", "    if n % 3 == 2:\n        continue\n    loss = ")
+        run = Twin(*both(original, port))
+        self.assertEqual((run.status, run.result and run.result["findings"]), (0, []), run.out + run.err)
+
     def test_batch_norm_of_several_processes(self):
         run = Twin({"train.py": ORIGINAL, "net.py": NORMED}, {"train.py": INSTANCE, "net.py": NORMED}, "--instances", "2", target="popdist")
         self.assertEqual(run.status, 0, run.out + run.err)

@@ -98,8 +98,8 @@ class Assembly:
         loss = "$loss"
         divide = ["$loss = $loss / $accum"] if d.divide_in_place else []
         if d.scale_loss != "$loss":
-            divide, loss = (["$loss = " + d.scale_loss], "$loss") if d.draw("divides", True, False) else ([], f"({d.scale_loss})")
-        backward = [f"$scaler.scale({loss}).backward()" if d.scaled else f"{loss}.backward()", *d.after_backward]
+            divide, loss = (["$loss = " + d.scale_loss], "$loss") if d.draw("divides", True, False) else ([], d.scale_loss)
+        backward = [f"$scaler.scale({loss}).backward()" if d.scaled else f"{f'({loss})' if ' ' in loss else loss}.backward()", *d.after_backward]
         compute = [*self.compute(), *d.before_backward, *divide]
         if d.accumulate:
             return [*compute, *backward, f"if {d.accumulate}:", *indent([*self.updates(), *d.clear])]

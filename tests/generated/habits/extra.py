@@ -31,7 +31,8 @@ def detached(d):
     d.more_loss += ["$loss = $loss + 0.1 * ($out - $out.detach().mean()).pow(2).mean()"]
 
 
-@habit("extra")
+# Noise for several batches at once is other noise.
+@habit("extra", needs(accumulation="each_batch"))
 def noise(d):
     d.draws = True
     d.before_forward += ["$x = $x + 0.1 * torch.randn_like($x)"] if d.kind != "tokens" else ["$x = $x.clone()"]
