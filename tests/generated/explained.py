@@ -11,6 +11,7 @@ NAMED = {
     "the last incomplete batch, in evaluations too": r"the last batch would not fit|leaves out the last, incomplete batch",
     "what is printed": r"now logs NaN|leaves out the last, incomplete batch",
     "lines printed": r"now logs NaN",
+    "stops: contracts.ContractBroken: # compiled for #, called with #": r"last batch that this loop cuts is shorter",
     "stops: RuntimeError: No CUDA GPUs are available": r"names a CUDA device|remains and needs",
     "the port trained without the target's software or device": r"names no device|is trained on the CPU",
     "the form in which the optimizer's state is saved": r"accepts only states saved on an IPU",

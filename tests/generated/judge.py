@@ -30,6 +30,8 @@ TARGETS = ("hpu", "xpu", "ipu", "popdist", "rdu")
 STEPS = 200
 # Processor time of one run.
 SECONDS = 60
+# A warning of Python, with the line that it shows.
+WARNING = re.compile(r"^.*\w+Warning: .*\n(?:Consider using .*\n)?(?:  .*\n)?", re.MULTILINE)
 _current = threading.local()
 
 
@@ -169,9 +171,9 @@ class Judge:
         for rule, fault in [] if result.verdict.findings else result.contracts:
             yield f"rule {rule}", fault["why"], [(fault["file"], fault["line"])]
         if not result.verdict.findings:
-            mine, other = (compare.lines(record["printed"]) for record in (result.original, result.port))
+            mine, other = (compare.lines(WARNING.sub("", record["printed"])) for record in (result.original, result.port))
             if [line[0] for line in mine] == [line[0] for line in other]:
-                _, first, _ = compare.printed(result.original["printed"], result.port["printed"], result.original["steps"])
+                _, first, _ = compare.printed(*(WARNING.sub("", record["printed"]) for record in (result.original, result.port)), result.original["steps"])
                 if first is not None:
                     yield "what is printed", first.told(), []
             else:
