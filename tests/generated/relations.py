@@ -73,10 +73,10 @@ def normal(text):
 
 def state(port, back=lambda text: text):
     """What a port is, and what it says, apart from form: `back` undoes a renaming. The port has another name for its options where the program
-    has theirs."""
+    has theirs, and takes its quotes from the program."""
     python = [file["path"] for file in port.report["files"] if file["path"].endswith(".py")]
     texts = {path: normal(re.sub(r"\bipu_opts\b", "opts", back(port.text(path)))) for path in python}
-    said = sorted((one["recipe"], re.sub(r"\d+", "#", back(one["message"]))) for one in port.said)
+    said = sorted((one["recipe"], re.sub(r"\d+", "#", back(one["message"]).replace('"', "'"))) for one in port.said)
     return texts, said
 
 
