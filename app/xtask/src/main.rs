@@ -15,6 +15,7 @@ mod deny;
 mod dist;
 mod fresh;
 mod fuzz;
+mod generated;
 mod modules;
 mod paths;
 mod reproduce;
@@ -49,6 +50,7 @@ usage: cargo xtask COMMAND
   corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N]
   same-bytes    checks that the command (debug, release) and the engine under Node and in Chromium produce the same bytes  [--files N]
   fuzz          fuzzes everything that reads external input  [--minutes N] [TARGET …]
+  generated     ports generated training programs and compares runs  [--minutes N] [--target T] [--habit H] [--seed N] [--resume] [--bounded]
   deny          licences, sources and known vulnerabilities of dependencies; needs the network
   reproduce     builds the site twice, in different folders, and lists the files that differ
   bench port    porting time compared with a parse, ast-grep and TorchFix
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         ["tested"] => suite::say_tested(),
         ["timed", program, arguments @ ..] => suite::times::run_timed(program, arguments),
         ["as-tested", program, arguments @ ..] => surroundings::run_as_tested(program, arguments),
+        ["generated", arguments @ ..] => generated::run_with(arguments),
         ["corpus"] => corpus::run_part(Part::Whole, None),
         ["corpus", "--bounded"] => corpus::run_part(Part::Bounded, None),
         ["corpus", "--minutes", minutes] => match minutes.parse() {
