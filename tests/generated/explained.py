@@ -11,10 +11,13 @@ NAMED = {
     "the last incomplete batch, in evaluations too": r"the last batch would not fit|leaves out the last, incomplete batch",
     "what is printed": r"now logs NaN|leaves out the last, incomplete batch",
     "lines printed": r"now logs NaN",
-    "stops: contracts.ContractBroken: # compiled for #, called with #": r"last batch that this loop cuts is shorter",
-    "stops: RuntimeError: No CUDA GPUs are available": r"names a CUDA device|remains and needs",
     "the port trained without the target's software or device": r"names no device|is trained on the CPU",
     "the form in which the optimizer's state is saved": r"accepts only states saved on an IPU",
+}
+# The error that a port stops with → what a message says that names it.
+STOPS = {
+    r"compiled for|compiled was": r"last batch that this loop cuts is (shorter|smaller)",
+    r"No CUDA GPUs are available": r"names a CUDA device|remains and needs",
 }
 STEPS_OF_BATCHES = r"One batch from the loader is now a whole optimizer step"
 DROPPED = r"The last batch of an epoch is dropped"
@@ -38,7 +41,9 @@ def at_line(where, said):
 
 def how(kind, where, port):
     """`"explained"`, `"accounted"` or None: whether a message names a difference, or only the account of the step does."""
-    if at_line(where, port.said) or kind in NAMED and any(re.search(NAMED[kind], one["message"]) for one in port.said):
+    names = [NAMED[kind]] if kind in NAMED else []
+    names += [words for error, words in STOPS.items() if kind.startswith("stops") and re.search(error, kind)]
+    if at_line(where, port.said) or any(re.search(words, one["message"]) for words in names for one in port.said):
         return "explained"
     flags = [flag for ledger in port.report["ledgers"] for flag in ledger["flags"]]
     if kind in ACCOUNTED and any(re.search(ACCOUNTED[kind], flag) for flag in flags):
