@@ -53,6 +53,34 @@ class Lightning(Programs):
     def test_a_strategy_for_another_accelerator_is_refused(self):
         self.refused(GAUDI + fit("accelerator='cpu', strategy=H.SingleHPUStrategy()"), "HPU")
 
+    def test_deepspeed_steps_only_with_its_plugin(self):
+        """A trainer's arguments, and what becomes of it: whether its weights moved and their type, or how it failed."""
+        plugin = "H.HPUDeepSpeedPrecisionPlugin"
+        cases = {
+            f"strategy=S(stage=1, precision_plugin={plugin}('bf16-mixed')), precision='bf16-mixed'": "True torch.bfloat16",
+            f"strategy=S(stage=2, offload_optimizer=True, precision_plugin={plugin}('32-true'))": "True torch.float32",
+            f"strategy=S(stage=3, offload_parameters=True, precision_plugin={plugin}('bf16-mixed'))": "True torch.bfloat16",
+            f"strategy=S(stage=2), plugins={plugin}('bf16-mixed')": "True torch.bfloat16",
+            "strategy=S(stage=2), precision='bf16-mixed'": "DeepSpeed calls no closure",
+            f"strategy=S(stage=2), precision='bf16-mixed', plugins={plugin}('bf16-mixed')": "Received both",
+        }
+        program = GAUDI + "S = H.HPUDeepSpeedStrategy\n"
+        for case in cases:
+            program += f"""
+net = Net()
+before = net.fc.weight.detach().clone()
+try:
+    L.Trainer(accelerator=H.HPUAccelerator(), devices=1, {case}, {QUIET}).fit(net, loader)
+    print("case", bool((net.fc.weight.detach().float() - before).abs().max() > 0.01), net.fc.weight.dtype)
+except Exception as error:
+    print("case", error)
+"""
+        run = Run(self.target, program, **EAGER)
+        told = [line for line in run.out.splitlines() if line.startswith("case")]
+        self.assertEqual(len(told), len(cases), run.trace)
+        for (case, expected), line in zip(cases.items(), told):
+            self.assertIn(expected, line, case)
+
 
 if __name__ == "__main__":
     unittest.main()

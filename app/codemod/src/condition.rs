@@ -94,6 +94,8 @@ enum Test {
     AlsoUnused,
     /// One of these keywords, `name` or `name=value`.
     HasKeyword(Vec<String>),
+    /// `keyword=pattern`.
+    HasArgument(String, NodePattern),
     FileDefines(String),
     FileImports(String),
     FileTrains,
@@ -314,7 +316,10 @@ impl Compiler<'_> {
                 } else if let Some(pattern) = rest.strip_prefix("inside for ") {
                     Test::InsideFor(self.pattern(pattern)?)
                 } else if let Some(name) = rest.strip_prefix("call has keyword ") {
-                    Test::HasKeyword(vec![name.to_owned()])
+                    match name.split_once('=').filter(|(_, value)| value.contains('$')) {
+                        Some((name, value)) => Test::HasArgument(name.to_owned(), self.pattern(value)?),
+                        None => Test::HasKeyword(vec![name.to_owned()]),
+                    }
                 } else if let Some(name) = rest.strip_prefix("call has no keyword ") {
                     let names = name.split(',').map(|name| name.trim().to_owned()).collect();
                     return Ok(Condition { negated: !negated, test: Test::HasKeyword(names) });
@@ -534,6 +539,7 @@ impl Condition {
                         && python::names::called_name(&view.index, a) == Some("startswith"))
             }),
             Test::HasKeyword(names) => names.iter().any(|name| has_keyword(s, found.node, name)),
+            Test::HasArgument(name, pattern) => surroundings::has_argument(s, found, name, pattern),
             Test::Beyond(pattern, side) => surroundings::beyond(view, found, pattern, *side),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)

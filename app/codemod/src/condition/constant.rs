@@ -10,7 +10,7 @@ pub(super) fn constant(view: &FileView<'_>, name: Id) -> Option<Id> {
 }
 
 /// The value of a name, if its scope assigns it nothing else and always executes that assignment first.
-fn assigned(view: &FileView<'_>, name: Id) -> Option<Id> {
+pub(super) fn assigned(view: &FileView<'_>, name: Id) -> Option<Id> {
     let (k, index) = (kinds(), &view.index);
     let text = Some(name).filter(|id| index.kind(*id) == k.identifier).map(|id| index.text_of(id))?;
     let scope = view.function_of(name).filter(|f| view.binds(*f, text));

@@ -1,6 +1,6 @@
 //! The context of a match, and the other contents of its file.
 
-use super::constant::constant;
+use super::constant::{assigned, constant};
 use super::{Situation, cuda_devices};
 use crate::matching::Match;
 use python::pattern::{Captures, NodePattern};
@@ -212,6 +212,18 @@ pub(super) fn has_keyword(s: &Situation<'_, '_>, node: Id, name: &str) -> bool {
         Argument::Keyword { name: given, value } => given == name && holds(Some(value)),
         Argument::Positional(_) | Argument::Unpacked(_) => false,
     })
+}
+
+/// Whether an argument of the call at a match, or the value of the name that is passed, matches a pattern with what is captured already.
+pub(super) fn has_argument<'t>(s: &Situation<'_, 't>, found: &Match<'t>, name: &str, pattern: &NodePattern) -> bool {
+    let (view, k) = (s.view, kinds());
+    let index = &view.index;
+    let node = found.node;
+    let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
+    let Some(call) = call else { return false };
+    let given = given_by_place(s, call, name).or_else(|| index.arguments(call).keyword(name));
+    let matches = |value: Id| pattern.matches(index, &view.names, value, &mut found.env.clone());
+    given.is_some_and(|value| matches(value) || assigned(view, value).is_some_and(matches))
 }
 
 /// The argument of a call in the position of a parameter of this name, as far as a guide defines the function's

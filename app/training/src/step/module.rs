@@ -268,6 +268,11 @@ fn is_carried(step: &TrainingStep<'_, '_>, slice: &Slice<'_>, name: &str, extrac
     if names.is_some_and(|names| names.iter().any(|id| file.index.text_of(*id) == name)) {
         return false;
     }
+    // So does the function that calls the model, whose input goes by the name of its output from now on.
+    let by_function = slice.forward_function.as_ref().is_some_and(|function| function.output == name);
+    if by_function && !reads_name(&file, slice.from, name) {
+        return false;
+    }
     let head = |expression: &str| expression.split(['.', '[', '(']).next() == Some(name);
     let goes_in = extraction.parameters.iter().any(|(_, given)| given == name || head(given));
     let mut above = step.statements.iter().copied().filter(|s| *s < slice.from && !slice.contains(step, *s));
