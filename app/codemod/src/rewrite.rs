@@ -2,6 +2,7 @@
 
 mod expression;
 mod filler;
+mod precedence;
 mod statements;
 
 pub(crate) use filler::{Context, KNOWN_MODULES, Refusal};

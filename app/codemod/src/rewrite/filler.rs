@@ -168,7 +168,7 @@ impl Filler<'_, '_, '_, '_> {
     }
 
     pub(super) fn fill(&self, template: &Template) -> Result<String, Refusal> {
-        let template = self.in_file_style(template);
+        let template = self.in_file_style(&self.bracketed(template));
         let named = template.behind_keywords();
         template.fill(&|part| self.value(part, &named)).ok_or_else(|| {
             let missing = template.facts().find(|f| fact(self.cx, self.found.node, f).is_none()).unwrap_or("a fact");

@@ -131,3 +131,25 @@ fn a_type_chosen_by_a_test_for_cuda() {
         check_said(target, text, "3: `torch.cuda.FloatTensor` and similar types");
     }
 }
+
+#[test]
+fn a_scaled_expression_keeps_its_value() {
+    let before = |loss: &str, rest: &str| {
+        format!(
+            "import torch\n\nscaler = torch.amp.GradScaler(\"cuda\")\nnet = torch.nn.Linear(3, 3).cuda()\n\
+             opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in loader:\n    loss = F.mse_loss(net(x.cuda()), y.cuda())\n    \
+             scaler.scale({loss}){rest}\n    scaler.step(opt)\n    scaler.update()\n    opt.zero_grad()\n"
+        )
+    };
+    for (loss, rest, after) in [
+        ("loss", ".backward()", "    loss.backward()\n"),
+        ("loss / parts", ".backward()", "    (loss / parts).backward()\n"),
+        ("-loss", ".backward(retain_graph=True)", "    (-loss).backward(retain_graph=True)\n"),
+        ("loss if x.any() else 0 * loss", ".backward()", "    (loss if x.any() else 0 * loss).backward()\n"),
+        ("(loss / parts)", ".backward()", "    (loss / parts).backward()\n"),
+        ("sum(losses)", ".backward()", "    sum(losses).backward()\n"),
+    ] {
+        let (text, said) = ported_script("hpu", &before(loss, rest));
+        assert!(text.contains(after), "{said}{text}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Brackets around captures that would bind differently in the replacement than in the user's code.
+
+use super::filler::Filler;
+use crate::template::{Part, Template};
+use python::tree::{Id, Index, kinds};
+
+/// How tightly an expression or a place binds, in the order of Python's grammar.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    /// Anything, as between brackets.
+    Any,
+    /// Beside `and` and `or`.
+    Boolean,
+    /// Behind `not`.
+    Not,
+    /// Beside `==`, `in` and the like.
+    Comparison,
+    /// Beside `+`, `*` and the like.
+    Arithmetic,
+    /// Behind `-` and `await`.
+    Unary,
+    /// Before `.x`, `(x)` and `[x]`.
+    Primary,
+}
+
+impl Filler<'_, '_, '_, '_> {
+    /// The template with brackets around captures that the text beside them would take apart: `loss / n` before `.backward()`.
+    pub(super) fn bracketed(&self, template: &Template) -> Template {
+        let mut parts = Vec::new();
+        for (n, part) in template.parts.iter().enumerate() {
+            let text = |at: Option<usize>| match at.and_then(|at| template.parts.get(at)) {
+                Some(Part::Text(text)) => text.as_str(),
+                _ => "",
+            };
+            let place = before(text(n.checked_sub(1))).max(behind(text(Some(n + 1))));
+            self.push(&mut parts, part, place);
+        }
+        Template { parts }
+    }
+
+    /// The same for a replacement of the matched expression, which may be a capture alone.
+    pub(super) fn bracketed_in_place(&self, replacement: &Template) -> Template {
+        match replacement.parts.as_slice() {
+            [part] => {
+                let mut parts = Vec::new();
+                self.push(&mut parts, part, around(&self.cx.view.index, self.found.node));
+                Template { parts }
+            }
+            _ => self.bracketed(replacement),
+        }
+    }
+
+    /// Adds a part, with brackets if it binds less tightly than its place.
+    fn push(&self, parts: &mut Vec<Part>, part: &Part, place: Binding) {
+        let index = &self.cx.view.index;
+        let captured = match part {
+            Part::One(name) => self.found.env.node(index, name),
+            _ => None,
+        };
+        // Behind an operator of the user's own, it was all right.
+        let fits = |id: Id| binding(index, id) >= place || place < Binding::Primary && around(index, id) >= place;
+        if captured.is_none_or(fits) {
+            parts.push(part.clone());
+        } else {
+            parts.extend([Part::Text("(".to_owned()), part.clone(), Part::Text(")".to_owned())]);
+        }
+    }
+}
+
+/// How tightly an expression binds.
+fn binding(index: &Index<'_>, id: Id) -> Binding {
+    let (k, kind) = (kinds(), index.kind(id));
+    match kind {
+        _ if [k.conditional_expression, k.lambda, k.named_expression].contains(&kind) => Binding::Any,
+        _ if kind == k.boolean_operator => Binding::Boolean,
+        _ if kind == k.not_operator => Binding::Not,
+        _ if kind == k.comparison_operator => Binding::Comparison,
+        // One binds tighter than another, which only costs superfluous brackets.
+        _ if kind == k.binary_operator => Binding::Arithmetic,
+        _ if [k.unary_operator, k.r#await].contains(&kind) => Binding::Unary,
+        _ => Binding::Primary,
+    }
+}
+
+/// What the expression around a node demands of it.
+fn around(index: &Index<'_>, id: Id) -> Binding {
+    let k = kinds();
+    let Some(parent) = index.parent(id) else { return Binding::Any };
+    let kind = index.kind(parent);
+    let is_first = index.item(parent).start == index.item(id).start;
+    match kind {
+        _ if [k.attribute, k.call, k.subscript].contains(&kind) && is_first => Binding::Primary,
+        _ if [k.unary_operator, k.r#await].contains(&kind) => Binding::Unary,
+        _ if kind == k.binary_operator => Binding::Unary,
+        _ if kind == k.comparison_operator => Binding::Arithmetic,
+        _ if kind == k.not_operator => Binding::Not,
+        _ if kind == k.boolean_operator => Binding::Not,
+        _ => Binding::Any,
+    }
+}
+
+const ARITHMETIC: [char; 9] = ['+', '-', '*', '/', '%', '@', '&', '|', '^'];
+
+/// What a template's text demands of a capture behind it.
+fn before(text: &str) -> Binding {
+    let text = text.trim_end();
+    let word = text.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    match word {
+        "and" | "or" => Binding::Not,
+        "not" => Binding::Not,
+        "in" | "is" => Binding::Arithmetic,
+        "await" => Binding::Unary,
+        _ if ["==", "!=", "<=", ">=", "<", ">"].iter().any(|sign| text.ends_with(sign)) => Binding::Arithmetic,
+        // `f(*$X)` unpacks.
+        _ if text.ends_with(['(', ',']) || text.ends_with("(*") || text.ends_with("**") => Binding::Any,
+        _ if text.ends_with(ARITHMETIC) && !text.ends_with("->") => Binding::Unary,
+        _ => Binding::Any,
+    }
+}
+
+/// What a template's text demands of a capture before it.
+fn behind(text: &str) -> Binding {
+    if text.starts_with(['.', '(', '[']) {
+        return Binding::Primary;
+    }
+    let text = text.trim_start();
+    let word = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    match word {
+        "and" | "or" => Binding::Not,
+        "in" | "is" | "not" => Binding::Arithmetic,
+        _ if ["==", "!=", "<", ">"].iter().any(|sign| text.starts_with(sign)) => Binding::Arithmetic,
+        // `$X += 1` is a statement.
+        _ if text.starts_with(ARITHMETIC) && !text[1..].trim_start_matches(ARITHMETIC).starts_with('=') => Binding::Unary,
+        _ => Binding::Any,
+    }
+}
