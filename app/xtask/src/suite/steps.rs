@@ -23,8 +23,8 @@ pub(crate) struct Step {
     pub(crate) reads: Reads,
     /// A folder that it makes.
     pub(crate) makes: Option<&'static str>,
-    /// Whether it is part of `--quick`.
-    pub(crate) quick: bool,
+    /// What `--quick` runs of it.
+    pub(crate) quick: Option<fn() -> Result<()>>,
     /// The work. The argument tells whether results that are valid from earlier runs are computed again.
     pub(crate) run: fn(all: bool) -> Result<()>,
 }
@@ -55,7 +55,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, "guides/", "rehearsal/", "public/", BROWSER_TESTS, "tests/fixtures/"]),
         makes: None,
-        quick: true,
+        quick: Some(|| cargo("fmt --all --check")),
         run: |_| cargo("fmt --all --check"),
     },
     Step {
@@ -65,7 +65,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/frozen/"]),
         makes: None,
-        quick: false,
+        quick: Some(|| cargo(&format!("clippy {ENGINE} --all-targets -- -D warnings"))),
         run: |_| {
             cargo("clippy --workspace --all-targets -- -D warnings")?;
             cargo("clippy --package web --package forward --target wasm32-unknown-unknown -- -D warnings")
@@ -78,7 +78,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS]),
         makes: None,
-        quick: false,
+        quick: Some(|| cargo_test(&format!("test {ENGINE} --lib --test it"), true)),
         run: |all| {
             cargo_test("test --workspace --lib --bins --test it", all)?;
             cargo("test --quiet --package uresnet --doc")
@@ -91,7 +91,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &[],
         reads: Reads::AllBut(&[SERVER]),
         makes: None,
-        quick: false,
+        quick: None,
         run: |all| cargo_test("test --workspace --test whole --test twins", all),
     },
     Step {
@@ -101,7 +101,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/fixtures/", "tests/frozen/", "tests/fuzz/seeds/"]),
         makes: None,
-        quick: false,
+        quick: None,
         run: |_| corpus::run_part(Part::Bounded, None),
     },
     Step {
@@ -111,7 +111,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &[],
         reads: Reads::Only(&["app/uresnet/", "app/cli/tests/", "tests/wasm/", "tests/fuzz/seeds/", "public/check/"]),
         makes: None,
-        quick: false,
+        quick: None,
         run: |_| wasm_kernels::test(),
     },
     Step {
@@ -129,7 +129,7 @@ pub(crate) const STEPS: &[Step] = &[
             "tests/sweep/",
         ]),
         makes: Some("dist"),
-        quick: false,
+        quick: None,
         run: |_| {
             dist::build_by(&|program| surroundings::command(program))?;
             size::run(size::Limit::Ceiling)
@@ -142,10 +142,13 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["site"],
         reads: Reads::AllBut(&[SERVER, "tests/corpus/", "tests/fuzz/", "tests/sweep/", "tests/twins/", "tests/whole/"]),
         makes: None,
-        quick: false,
+        quick: None,
         run: |_| browser_tests::run_all(),
     },
 ];
+
+/// The packages of the engine, which most commits change.
+const ENGINE: &str = "-p guide -p python -p training -p codemod";
 
 fn cargo(line: &str) -> Result<()> {
     run(surroundings::command("cargo")?.args(line.split_whitespace()))
