@@ -109,7 +109,13 @@ pub(crate) const STEPS: &[Step] = &[
         what: "the forward pass under Wasmtime, without SIMD and with all of it",
         needs: &[WASMTIME],
         after: &[],
-        reads: Reads::Only(&["app/uresnet/", "app/cli/tests/", "tests/wasm/", "tests/fuzz/seeds/", "public/check/"]),
+        reads: Reads::Only(&[
+            "app/uresnet/",
+            "app/cli/tests/",
+            "tests/wasm/",
+            "tests/fixtures/uresnet/",
+            "tests/fuzz/seeds/",
+        ]),
         makes: None,
         quick: None,
         run: |_| wasm_kernels::test(),
@@ -166,3 +172,32 @@ fn cargo_test(line: &str, all: bool) -> Result<()> {
 
 /// Allows tests to take results of earlier runs that are still valid.
 const REUSE: &str = "PORTOLAN_REUSE";
+
+#[cfg(test)]
+mod tests {
+    use crate::step::ask;
+    use crate::workspace;
+    use serde_json::Value;
+
+    /// Steps select integration tests by the name of their program.
+    #[test]
+    fn every_program_of_tests_belongs_to_a_step() {
+        let manifest = workspace::root().join("Cargo.toml").display().to_string();
+        let words = ["metadata", "--no-deps", "--format-version", "1", "--manifest-path", &manifest];
+        let metadata: Value = serde_json::from_str(&ask("cargo", &words).expect("cargo runs")).expect("JSON");
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let mut programs = 0;
+        for target in list(&metadata["packages"]).iter().flat_map(|package| list(&package["targets"])) {
+            let (name, kind) = (target["name"].as_str().expect("a name"), &target["kind"][0]);
+            let is_run = match kind.as_str() {
+                Some("test") => ["it", "whole", "twins"].contains(&name),
+                // Without tests of their own.
+                Some("example" | "bench") => target["test"] == false,
+                _ => true,
+            };
+            assert!(is_run, "no step runs {target}");
+            programs += usize::from(kind == "test");
+        }
+        assert!(programs > 5, "{programs} programs of tests");
+    }
+}
