@@ -146,7 +146,7 @@ pub(crate) const STEPS: &[Step] = &[
         what: "the site in Chromium and Firefox",
         needs: &[PROGRAMS, BROWSERS, BOUNDED_PACKAGES],
         after: &["site"],
-        reads: Reads::AllBut(&[SERVER, "tests/corpus/", "tests/fuzz/", "tests/sweep/", "tests/twins/", "tests/whole/"]),
+        reads: Reads::AllBut(&[SERVER, "tests/fuzz/", "tests/sweep/", "tests/twins/", "tests/whole/"]),
         makes: None,
         quick: None,
         run: |_| browser_tests::run_all(),
