@@ -161,7 +161,7 @@ pub(crate) fn python_with_packages(folder: &Path, list: &Path) -> Result<PathBuf
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(own);
     }
-    run(Command::new(python).args(["-m", "venv"]).arg(&folder))?;
+    make_environment(&python, &folder)?;
     run(Command::new(&own).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(list))?;
     std::fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
     Ok(own)
