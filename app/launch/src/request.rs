@@ -78,7 +78,7 @@ pub struct Request {
     pub batch_key: Option<String>,
     /// Where `batch` was found, as text: it is then the program's own default, which an argument may change.
     pub batch_from: Option<String>,
-    /// Where the program divides its batch by the number of processes, as text; none if each process uses all of it.
+    /// Where the program divides its batch by the number of processes, or the batch that replicas share, as text; none if each uses all of it.
     pub shared_batch: Option<String>,
     /// Where `accumulation` was found, as text, as for `batch_from`; the program then has the value already.
     pub accumulation_from: Option<String>,

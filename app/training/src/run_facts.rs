@@ -41,7 +41,8 @@ pub struct Program {
     pub settings: Vec<RunSetting>,
     /// How its processes join.
     pub joins: Vec<Join>,
-    /// Where a batch is divided by the number of processes, which means that it is the total of all processes.
+    /// Where a batch is divided by the number of processes, which means that it is the total of all processes; for a target with a loader
+    /// of its own, the batch of a program that reads without one.
     pub shared_batch: Option<Place>,
     /// Whether it reads `LOCAL_RANK`.
     pub reads_local_rank: bool,

@@ -13,7 +13,11 @@ const ALL: &str = "all";
 impl Draft<'_> {
     /// Samples of a step, if the batch is known. Copies of the model average their gradients.
     pub(super) fn samples(&mut self) {
-        let (copies, what) = match self.table.processes {
+        let (copies, what): (u32, &str) = match self.table.processes {
+            // The replicas of a process share the batch that its own reader gives it.
+            Counting::Replicas if self.request.shared_batch.is_some() => {
+                (self.counts.processes, self.table.process.as_deref().unwrap_or("process"))
+            }
             Counting::Replicas => (self.counts.replicas, &self.table.copy),
             _ => (self.counts.processes, &self.table.copy),
         };
@@ -24,7 +28,8 @@ impl Draft<'_> {
         let (samples, parts) = (count(batch, "sample"), count(accumulation, "micro-batch"));
         let all_copies = count(copies, what);
         // A program that doesn't join its processes itself has no world size to divide by.
-        let shares = self.table.joined_by == JoinedBy::Program && copies > 1;
+        let divides = self.table.joined_by == JoinedBy::Program && self.table.processes != Counting::Replicas;
+        let shares = divides && copies > 1;
         let line = match request.shared_batch.as_deref().filter(|_| shares) {
             Some(place) if !batch.is_multiple_of(copies) => {
                 let message = format!("{samples} can't be divided evenly among {all_copies}, as {place} requires");

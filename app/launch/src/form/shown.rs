@@ -310,8 +310,7 @@ fn said_by_program(table: &LaunchTable) -> Vec<FormField> {
         list.push(field("nodes-key", "Machines option", help, FieldKind::Text));
         let help = "Option that makes the program start processes itself; under a launcher, each would start more.";
         list.push(field("spawn-key", "Processes option", help, FieldKind::Text));
-        let help =
-            "The line that divides the batch by the number of processes; empty if each process uses the full batch.";
+        let help = "The line that divides the batch by the number of processes; on IPUs, the batch of a program's own reader. Empty if each process, or replica, uses the full batch.";
         list.push(field("shared-batch", "Batch divided at", help, FieldKind::Text));
     }
     let help = "Key or switch that joins the program's processes, such as run.distributed or --distributed. The script \

@@ -126,6 +126,16 @@ fn a_scheduler_of_ones_own() {
     assert!(text.contains("#SBATCH --ipus=4") && text.contains("\"--vipu-partition=slurm_${SLURM_JOB_ID}\""), "{text}");
 }
 
+/// The target's own loader gives every replica a batch; another reader gives each process one.
+#[test]
+fn samples_of_a_reader_of_the_programs_own() {
+    let of = [("target", "popdist"), ("entry", "a.py"), ("instances", "2"), ("replicas", "4"), ("batch", "8")];
+    let of = [&of[..], &[("site", "tamu-aces"), ("cache", "/c")]].concat();
+    assert!(script(&of).contains("8 samples × 1 micro-batch × 4 replicas = 32 samples per step"));
+    let own = [&of[..], &[("shared-batch", "base.py:3")]].concat();
+    assert!(script(&own).contains("8 samples × 1 micro-batch × 2 instances = 16 samples per step"), "{}", script(&own));
+}
+
 #[test]
 fn the_key_for_several_processes_follows_the_numbers() {
     let key = ("distributed-key", "run.distributed");

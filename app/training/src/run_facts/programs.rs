@@ -8,7 +8,7 @@ use super::{
 use crate::figure::Figure;
 use crate::programs::{Started, programs};
 use crate::target::TargetFacts;
-use crate::training_loader::micro_batch;
+use crate::training_loader::{loader, micro_batch};
 use crate::view::FileView;
 use crate::words::PROCESS_BEGINNINGS;
 use crate::words::PROCESS_COUNTS;
@@ -68,10 +68,11 @@ fn program(
     // A project for several frameworks has a trainer for each; these ports are about PyTorch's.
     let trains: Vec<&FileView<'_>> =
         reached.iter().copied().filter(|view| tensorflow || !is_of_tensorflow(view)).collect();
-    let shared_batch = settings
-        .iter()
-        .find(|setting| setting.role == Some(RunRole::Batch))
-        .and_then(|setting| divided(&trains, last_name(&setting.name)));
+    // The target's own loader gives every replica a batch; any other reader's batch is shared among them.
+    let own_reader = target.ledger.loader.is_some() && !tensorflow && loader(&trains, &target.ledger).is_none();
+    let shared_batch = settings.iter().find(|setting| setting.role == Some(RunRole::Batch)).and_then(|setting| {
+        if own_reader { Some(setting.place.clone()) } else { divided(&trains, last_name(&setting.name)) }
+    });
     let joins = joins(&trains, &settings);
     let reads_local_rank = reached.iter().any(|view| {
         let is_local = |id: &Id| literal(view, *id).as_deref() == Some("LOCAL_RANK") && !is_written(view, *id);
