@@ -1,5 +1,6 @@
 //! Tests of the whole that run no training: the rules of the workspace, generated inputs, and ports of single texts.
 
+mod coverage;
 mod frozen;
 #[path = "../fuzz/fuzz.rs"]
 mod fuzz;

@@ -130,7 +130,9 @@ fn behind(text: &str) -> Binding {
         "in" | "is" | "not" => Binding::Arithmetic,
         _ if ["==", "!=", "<", ">"].iter().any(|sign| text.starts_with(sign)) => Binding::Arithmetic,
         // `$X += 1` is a statement.
-        _ if text.starts_with(ARITHMETIC) && !text[1..].trim_start_matches(ARITHMETIC).starts_with('=') => Binding::Unary,
+        _ if text.starts_with(ARITHMETIC) && !text[1..].trim_start_matches(ARITHMETIC).starts_with('=') => {
+            Binding::Unary
+        }
         _ => Binding::Any,
     }
 }

@@ -1,10 +1,10 @@
 //! `docs/coverage.md` names only sections and tests that exist.
 
-use std::path::Path;
+use tests::sound::here;
 
 #[test]
 fn every_section_and_test_exists() {
-    let docs = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs"));
+    let docs = here().join("../docs");
     let read = |path: &str| std::fs::read_to_string(docs.join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
     let table = read("coverage.md");
     let mut links = 0;
