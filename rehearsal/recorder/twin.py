@@ -373,7 +373,7 @@ def _merged(evaluations):
     """Calls of one module between the same steps and in the same mode are one evaluation."""
     found = []
     for entry in evaluations:
-        if found and all(found[-1][key] == entry[key] for key in ("step", "module", "training", "of_step")):
+        if found and all(found[-1].get(key) == entry.get(key) for key in ("step", "module", "training", "of_step")):
             for key in ("samples", "batches", "output"):
                 found[-1][key] += entry[key]
         else:
