@@ -139,3 +139,24 @@ fn simplified(body: &str) -> String {
         index.parts(*first).map(|s| index.text_of(s)).collect::<Vec<_>>().join(&format!("\n{indent}"));
     dedent(&without_comments, &indent)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::simplified;
+
+    #[test]
+    fn branches_that_do_the_same_are_one() {
+        let check = |before: &str, after: &str| assert_eq!(simplified(before), after);
+        check("if fast:\n    run()\nelse:\n    run()  # slowly", "run()");
+        check("if fast:\n    run()\nelif big:\n    run()\nelse:\n    run()", "run()");
+        for kept in [
+            "if fast:\n    run()\nelse:\n    walk()",
+            "if fast:\n    run()\nelif big:\n    walk()\nelse:\n    run()",
+            "if fast:\n    run()\nelif big:\n    run()",
+            "if is_fast():\n    run()\nelse:\n    run()",
+            "run()\nrun()",
+        ] {
+            check(kept, kept);
+        }
+    }
+}

@@ -27,3 +27,34 @@ pub(super) fn target_imports(project: &ProjectFacts, fixes: &[Fix]) -> Vec<Strin
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::first_of;
+    use crate::fix::{Fix, Lift};
+    use crate::ported::Applicability::{self, Safe, Unsafe};
+
+    fn fix(rank: usize, applicability: Applicability) -> Fix {
+        Fix {
+            rank,
+            recipe: format!("t#{rank}"),
+            rule: 1,
+            applicability,
+            at: 0,
+            owned: 0..4,
+            id: String::new(),
+            lift: Lift::Guarded,
+            changes: Vec::new(),
+            imports: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn joined_fixes_are_as_safe_as_the_least_safe() {
+        for order in [[Safe, Unsafe], [Unsafe, Safe]] {
+            let joined = first_of(&[fix(2, order[0]), fix(1, order[1])]);
+            assert_eq!((joined.recipe.as_str(), joined.applicability), ("t#1", Unsafe));
+        }
+    }
+}

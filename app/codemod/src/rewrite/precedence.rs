@@ -90,11 +90,9 @@ fn around(index: &Index<'_>, id: Id) -> Binding {
     let is_first = index.item(parent).start == index.item(id).start;
     match kind {
         _ if [k.attribute, k.call, k.subscript].contains(&kind) && is_first => Binding::Primary,
-        _ if [k.unary_operator, k.r#await].contains(&kind) => Binding::Unary,
-        _ if kind == k.binary_operator => Binding::Unary,
+        _ if [k.unary_operator, k.r#await, k.binary_operator].contains(&kind) => Binding::Unary,
         _ if kind == k.comparison_operator => Binding::Arithmetic,
-        _ if kind == k.not_operator => Binding::Not,
-        _ if kind == k.boolean_operator => Binding::Not,
+        _ if [k.not_operator, k.boolean_operator].contains(&kind) => Binding::Not,
         _ => Binding::Any,
     }
 }
@@ -106,8 +104,7 @@ fn before(text: &str) -> Binding {
     let text = text.trim_end();
     let word = text.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     match word {
-        "and" | "or" => Binding::Not,
-        "not" => Binding::Not,
+        "and" | "or" | "not" => Binding::Not,
         "in" | "is" => Binding::Arithmetic,
         "await" => Binding::Unary,
         _ if ["==", "!=", "<=", ">=", "<", ">"].iter().any(|sign| text.ends_with(sign)) => Binding::Arithmetic,

@@ -113,3 +113,54 @@ fn a_step_is_ported_or_all_that_is_in_its_way_is_told() {
          again.\n13*: loss.item() is printed\n13*: A. Why.\n14*: A. Why.\n",
     );
 }
+
+/// A script before and after its port by one rule.
+#[track_caller]
+fn check_rule(rule: &str, before: &str, after: &str) {
+    let recipes = RecipeSet::compile(&[page(&format!("```diff rule\n{rule}```\n"))])
+        .unwrap_or_else(|faults| panic!("{faults:?}"));
+    let files = [SourceFile { path: "a.py".to_owned(), text: before.to_owned() }];
+    let ported = port(&files, &recipes, &Options { target: "t".to_owned(), ..Options::default() });
+    assert_eq!(ported.files[0].text, after);
+}
+
+#[test]
+fn a_statement_is_found_anywhere_in_a_body() {
+    let rule = "  def setup():\n-     old()\n+     new()\n";
+    for above in ["", "    a()\n", "    a()\n    b()\n    c()\n"] {
+        let script = |name: &str| format!("def setup():\n{above}    {name}()\n    d()\n");
+        check_rule(rule, &script("old"), &script("new"));
+    }
+    check_rule(rule, "def other():\n    old()\n", "def other():\n    old()\n");
+}
+
+#[test]
+fn each_clause_of_a_patch_needs_one_of_its_own() {
+    let rule = "  if $A:\n      $$$X\n  elif $B:\n-     old()\n+     new()\n  elif $C:\n      old()\n";
+    let script = |clauses: &str| format!("if a:\n    pass\n{clauses}");
+    check_rule(rule, &script("elif b:\n    old()\n"), &script("elif b:\n    old()\n"));
+    check_rule(
+        rule,
+        &script("elif b:\n    old()\nelif c:\n    old()\n"),
+        &script("elif b:\n    new()\nelif c:\n    old()\n"),
+    );
+}
+
+#[test]
+fn what_stands_above_in_the_block_is_a_part_of_the_match() {
+    check_rule("- $$$ABOVE\n- old()\n+ new()\n", "a()\nb()\nold()\nc()\n", "new()\nc()\n");
+}
+
+#[test]
+fn one_part_of_a_header_is_enough() {
+    let rule = "  with open($PATH) as $FILE:\n-     old()\n+     new()\n";
+    let script = |name: &str| format!("with lock, open(a) as f:\n    {name}()\n");
+    check_rule(rule, &script("old"), &script("new"));
+}
+
+#[test]
+fn a_rule_whose_result_is_no_python_changes_nothing() {
+    let rule = "- stop()\n+ return\n";
+    check_rule(rule, "def f():\n    stop()\n", "def f():\n    return\n");
+    check_rule(rule, "if a:\n    stop()\n", "if a:\n    stop()\n");
+}

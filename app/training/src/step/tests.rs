@@ -17,6 +17,7 @@ fn what_hinders_reading_a_step() {
     check(&step(plain), "");
     check(&step(&format!("{plain}\n    second_optimizer.step()")), "several_optimizers");
     check(&step(&format!("    net(y).backward()\n{plain}")), "several_backward");
+    check(&step(&format!("    net(y).backward()\n    optimizer.step()\n{plain}")), "several_updates");
     check(&step("    net(x).backward()"), "no_update");
     check(&step("    net(x).backward()\n    optimizer.step(closure)"), "closure");
     check(&step(&format!("{plain}\n    print(net.weight.grad)")), "gradient_read");
