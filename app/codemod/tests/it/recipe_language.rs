@@ -152,13 +152,6 @@ fn what_stands_above_in_the_block_is_a_part_of_the_match() {
 }
 
 #[test]
-fn one_part_of_a_header_is_enough() {
-    let rule = "  with open($PATH) as $FILE:\n-     old()\n+     new()\n";
-    let script = |name: &str| format!("with lock, open(a) as f:\n    {name}()\n");
-    check_rule(rule, &script("old"), &script("new"));
-}
-
-#[test]
 fn a_rule_whose_result_is_no_python_changes_nothing() {
     let rule = "- stop()\n+ return\n";
     check_rule(rule, "def f():\n    stop()\n", "def f():\n    return\n");
