@@ -70,7 +70,9 @@ export class PortPage {
     return this.page.evaluate(writeSource, text);
   }
 
-  source() {
+  /** The text of the source. The page creates its parts one after another, the editor among the last. */
+  async source() {
+    await this.page.locator("#source").waitFor({ state: "attached" });
     return this.page.evaluate(sourceText);
   }
 
