@@ -313,7 +313,7 @@ def _call(original, self, *args, **kwargs):
 
                 stand_in_random.begin(SEED * 7919 + _counts["forward"])
         found = original(self, *args, **kwargs)
-        _note_forward(self, args, kwargs, found, trains)
+        _note_forward(self, args, kwargs, found, trains, frozen=not any(p.requires_grad for p in parameters))
         return found
     finally:
         _counts["depth"] -= 1
@@ -328,7 +328,7 @@ def _left_behind():
         _behind.append((len(RECORD["steps"]), [{name: _array(value) for name, value in root.named_buffers()} for root in _roots]))
 
 
-def _note_forward(module, args, kwargs, found, trains):
+def _note_forward(module, args, kwargs, found, trains, frozen):
     """Writes a forward down: as an evaluation, or as one that may turn out to be a step's when a gradient goes through its output."""
     import torch
 
@@ -340,14 +340,13 @@ def _note_forward(module, args, kwargs, found, trains):
             "step": len(RECORD["steps"]), "module": type(_bare(module)).__name__, "training": module.training,
             "samples": 0 if first is None else first.shape[0] if first.dim() else 1, "batches": 1, "grad": grad,
             "output": float(outputs[0].double().sum()) if outputs else 0.0,
-            # Whether it was given the very batch of the step around it, as a teacher is.
+            # Whether it learns nothing and was given the very batch of the step around it, as a teacher is.
             "of_step": False,
         }
         through = [value for value in outputs if value.requires_grad] if trains else []
         if through or trains and not outputs:
             # Whether a gradient goes through something that is no tensor can't be seen.
-            _pending["forwards"].append({
-                "went": not outputs, "entry": entry, "input": None if first is None else _summary(first)})
+            _pending["forwards"].append({"went": not outputs, "entry": entry, "given": first, "input": None if first is None else _summary(first)})
             forward = _pending["forwards"][-1]
             for value in through:
                 value.register_hook(lambda gradient, forward=forward: forward.update(went=True))
@@ -355,7 +354,8 @@ def _note_forward(module, args, kwargs, found, trains):
             RECORD["call"] = [list(value.shape) for value in _leaves((args, kwargs)) if isinstance(value, torch.Tensor)]
         if first is not None:
             _pending["seen"].append(_summary(first))
-            _pending["given"].append((entry, _pending["seen"][-1]))
+            if frozen:
+                _pending["given"].append((entry, _pending["seen"][-1]))
         # One that trains after all is taken out again.
         RECORD["evaluations"].append(entry)
 
@@ -503,7 +503,7 @@ def _note_step(gradients, parameters, place, of_optimizer):
 
 
 def _note_given(forwards):
-    """Marks the evaluations of what was given to a step, too."""
+    """Marks the evaluations, by what learns nothing, of a batch that a step was given, too."""
     trained = [forward["input"] for forward in forwards if forward["input"]]
     for entry, given in _pending["given"]:
         entry["of_step"] = given in trained
@@ -523,8 +523,9 @@ def _forget_cleared():
 
 
 def _samples_of(forwards):
-    """A batch that goes through a model more than once is counted once."""
-    return sum({forward["input"] or number: forward["entry"]["samples"] for number, forward in enumerate(forwards)}.values())
+    """One tensor that goes through a model more than once is counted once."""
+    # They are all kept until the step ends, so that no two have one identity.
+    return sum({number if forward["given"] is None else -id(forward["given"]): forward["entry"]["samples"] for number, forward in enumerate(forwards)}.values())
 
 
 def _nudge(optimizer):

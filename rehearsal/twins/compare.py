@@ -46,12 +46,13 @@ def _seen(inputs, seen):
 
 
 def _among(original, port):
-    """All tensors of the original among more of the port, whose module holds the loss and its weights too, or a second model of the same form."""
+    """All tensors of the original among more of the port, whose module holds the loss and its weights too, or a second model of the same form: the one that ends most like it."""
     plain = {name.replace("/", "."): value for name, value in port.items()}
     first = next(iter(original), "")
     within = [name.removesuffix(first) for name in plain if name == first or name.endswith("." + first)]
-    fits = [[(name, value, plain[prefix + name]) for name, value in original.items()] for prefix in within if all(prefix + name in plain for name in original)]
-    return min(fits, key=lambda pairs: sum(float(abs(a - b).sum()) for _, a, b in pairs if a.shape == b.shape), default=None)
+    fits = [[(name, value, plain.get(prefix + name)) for name, value in original.items()] for prefix in within]
+    fits = [pairs for pairs in fits if all(b is not None and a.shape == b.shape for _, a, b in pairs)]
+    return min(fits, key=lambda pairs: sum(float(abs(a - b).sum()) for _, a, b in pairs), default=None)
 
 
 class Finding:
@@ -191,8 +192,8 @@ class Comparison:
     def evaluations(self):
         mine, other = ([entry for entry in record["evaluations"] if entry["step"] <= self.steps] for record in (self.original, self.port))
         # A frozen part of the step, called while gradients are on, is inside the port's module where that holds the whole step.
-        if len(mine) != len(other):
-            # What a step's own batch goes through, such as a teacher, is inside the port's module too.
+        if self.compiled and len(mine) != len(other):
+            # What a step's own batch goes through and what learns nothing, such as a teacher, is inside the port's module too.
             mine, other = ([entry for entry in entries if not entry.get("of_step")] for entries in (mine, other))
         modules = {entry["module"] for entry in other}
         inside = {entry["module"] for entry in mine} - {entry["module"] for entry in mine if not entry["grad"]} - modules
