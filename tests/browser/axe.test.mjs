@@ -1,5 +1,5 @@
-// Checks every kind of page against axe's rules, including best practices: light and dark, on a large screen, a tablet,
-// and as narrow as WCAG requires.
+// Checks every kind of page against axe's rules, including best practices: on a large screen, a tablet, and as narrow as WCAG
+// requires. In dark colours, only the rules about colours are checked again; the print page is checked once, for its size.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

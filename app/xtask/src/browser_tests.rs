@@ -5,10 +5,9 @@
 //! the second time are reported: a bug in the test or the page, to be fixed like any other.
 
 use crate::step::run;
-use crate::{surroundings, workspace};
+use crate::{dist, surroundings, workspace};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
-use std::env;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -25,11 +24,10 @@ const LONGEST: [&str; 6] = ["port", "axe", "firefox_recovery", "recovery", "chec
 /// How many of the slowest tests are listed.
 const SLOWEST: usize = 10;
 
-/// Names the file to which the time of each test is added.
-const TIMES: &str = "PORTOLAN_TEST_TIMES";
-
-/// Runs `tests/browser/*.test.mjs`.
-pub(crate) fn run_all() -> Result<()> {
+/// Runs `tests/browser/*.test.mjs`, and adds the time of each test to the file `times`.
+pub(crate) fn run_all(times: &Path) -> Result<()> {
+    // Some tests start it, and something else may have been built since the site was.
+    run(surroundings::command("cargo")?.args(dist::PORTOLAN))?;
     let tests = workspace::root().join("tests");
     let folder = tests.join("browser");
     let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -43,13 +41,17 @@ pub(crate) fn run_all() -> Result<()> {
         (rank.unwrap_or(LONGEST.len()), file.clone())
     });
     let results = workspace::target().join("browser-tests.tsv");
-    // Node leaves one processor free; with two, a test and its browser then share one.
+    // One more than there are processors: a test also waits, for files and for animations.
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let first = run(&mut node(processors.saturating_sub(1).max(2), &results, &files)?);
+    let first = run(&mut node(processors + 1, &results, &files)?);
     let text = fs::read_to_string(&results).unwrap_or_default();
     let ran = outcomes(&text);
-    report_times(&ran)?;
+    report_times(&ran, times)?;
     let Err(failure) = first else { return Ok(()) };
+    // If the runner itself ended early, other files did not run.
+    if files.iter().any(|file| !ran.iter().any(|outcome| file.ends_with(outcome.file))) {
+        return Err(failure);
+    }
     let failed: Vec<&Outcome> = ran.iter().filter(|outcome| !outcome.passed).collect();
     let files: BTreeSet<&str> = failed.iter().map(|failed| failed.file).collect();
     if files.is_empty() || files.len() > FILES_TO_REPEAT {
@@ -90,22 +92,21 @@ fn outcomes(text: &str) -> Vec<Outcome<'_>> {
     text.lines().filter_map(outcome).collect()
 }
 
-/// Lists the slowest tests, and adds the time of each to the file named by [`TIMES`].
-fn report_times(ran: &[Outcome]) -> Result<()> {
+/// Lists the slowest tests, and adds the time of each to a file.
+fn report_times(ran: &[Outcome], times: &Path) -> Result<()> {
     let mut slowest: Vec<&Outcome> = ran.iter().collect();
     slowest.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
     println!("\n    the slowest of {} tests:", ran.len());
     for Outcome { seconds, file, test, .. } in slowest.into_iter().take(SLOWEST) {
         println!("    {seconds:7.1} s  {file}: {test}");
     }
-    let Some(place) = env::var_os(TIMES) else { return Ok(()) };
     let mut lines = String::new();
     for Outcome { seconds, file, test, .. } in ran {
         writeln!(lines, "{seconds:.2}\t{file}\t{test}")?;
     }
-    let opened = OpenOptions::new().create(true).append(true).open(&place);
+    let opened = OpenOptions::new().create(true).append(true).open(times);
     let written = opened.and_then(|mut file| file.write_all(lines.as_bytes()));
-    written.with_context(|| format!("cannot write {}", Path::new(&place).display()))
+    written.with_context(|| format!("cannot write {}", times.display()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 mod packages;
 
-use crate::setup::{self, Need};
+use crate::setup::{self, Cost, Need};
 use crate::step::{run, step};
 use crate::{surroundings, workspace};
 use anyhow::{Context, Result};
@@ -48,7 +48,7 @@ enum Profile {
 
 /// The packages of the bounded part.
 pub(crate) const BOUNDED_PACKAGES: Need =
-    Need { name: "published packages", takes_minutes: true, ensure: || ensure(Part::Bounded).map(drop) };
+    Need { name: "published packages", cost: Cost::Download, ensure: || ensure(Part::Bounded).map(drop) };
 
 /// Downloads the packages of a part.
 pub(crate) fn ensure(part: Part) -> Result<Vec<PathBuf>> {

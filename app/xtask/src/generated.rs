@@ -10,7 +10,7 @@ use std::process::Command;
 /// Runs it with these arguments: those of `tests/generated/run.py`.
 pub(crate) fn run_with(arguments: &[&str]) -> Result<()> {
     step("build the command", || run(Command::new("cargo").args(["build", "--release", "-p", "cli"])))?;
-    let python = setup::NEWEST_PYTORCH.program()?;
+    let python = setup::NEWEST_PYTORCH.ensure()?;
     let script = workspace::root().join("tests/generated/run.py");
     step("generated programs", || run(Command::new(python).arg(script).args(arguments)))
 }

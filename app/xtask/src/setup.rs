@@ -25,7 +25,7 @@ pub(crate) use browser::{chromium, firefox};
 pub(crate) use cargo_tools::{cache, cargo_deny};
 pub(crate) use npm::{ensure_in as npm_packages, program as npm_program};
 pub(crate) use python::{
-    NEWEST as NEWEST_PYTORCH, OLDEST as OLDEST_PYTORCH, TENSORFLOW, python_with_packages, python_with_pip,
+    Framework, NEWEST as NEWEST_PYTORCH, OLDEST as OLDEST_PYTORCH, TENSORFLOW, python_with_packages, python_with_pip,
 };
 pub(crate) use rust::target;
 pub(crate) use system::debootstrap as ensure_debootstrap;
@@ -33,34 +33,43 @@ pub(crate) use system::debootstrap as ensure_debootstrap;
 /// Something that only some commands need: a page can be built and served without a browser, but not tested.
 pub(crate) struct Need {
     pub(crate) name: &'static str,
-    /// Whether it is compiled or is a large download, so that other work is done meanwhile.
-    pub(crate) takes_minutes: bool,
+    pub(crate) cost: Cost,
     /// Installs it if it is missing.
     pub(crate) ensure: fn() -> Result<()>,
 }
 
+/// What installing something takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// Seconds: everything else waits for it.
+    Little,
+    /// A large download, beside other work.
+    Download,
+    /// Minutes of both processors, beside the downloads.
+    Compilation,
+}
+
 /// rustfmt and clippy.
-pub(crate) const LINTERS: Need =
-    Need { name: "rustfmt and clippy", takes_minutes: false, ensure: rust::ensure_linters };
+pub(crate) const LINTERS: Need = Need { name: "rustfmt and clippy", cost: Cost::Little, ensure: rust::ensure_linters };
 
 /// Programs that tests call.
 pub(crate) const PROGRAMS: Need =
-    Need { name: "git, Python and ShellCheck", takes_minutes: false, ensure: system::ensure_programs };
+    Need { name: "git, Python and ShellCheck", cost: Cost::Little, ensure: system::ensure_programs };
 
 /// Two browsers, and fonts.
-pub(crate) const BROWSERS: Need = Need { name: "Chromium and Firefox", takes_minutes: false, ensure: browser::ensure };
+pub(crate) const BROWSERS: Need = Need { name: "Chromium and Firefox", cost: Cost::Download, ensure: browser::ensure };
 
 /// What builds the site.
 pub(crate) const SITE_TOOLS: Need =
-    Need { name: "trunk and wasm-bindgen", takes_minutes: true, ensure: cargo_tools::ensure };
+    Need { name: "trunk and wasm-bindgen", cost: Cost::Compilation, ensure: cargo_tools::ensure };
 
 /// The PyTorch of the tests.
 pub(crate) const PYTORCH: Need =
-    Need { name: "PyTorch", takes_minutes: true, ensure: || NEWEST_PYTORCH.ensure().map(drop) };
+    Need { name: "PyTorch", cost: Cost::Download, ensure: || NEWEST_PYTORCH.ensure().map(drop) };
 
 /// The TensorFlow of the tests.
 pub(crate) const WITH_TENSORFLOW: Need =
-    Need { name: "TensorFlow", takes_minutes: true, ensure: || TENSORFLOW.ensure().map(drop) };
+    Need { name: "TensorFlow", cost: Cost::Download, ensure: || TENSORFLOW.ensure().map(drop) };
 
 /// Paths of the tools. A value of this type means that they are installed.
 pub(crate) struct Tools {
@@ -115,6 +124,11 @@ impl Pending<'_> {
         self.wait_if(|name| needs.iter().any(|need| need.name == name))
     }
 
+    /// Whether something is still being installed.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.running.iter().any(|(_, thread)| !thread.is_finished())
+    }
+
     /// Waits until all are.
     fn wait_for_all(&mut self) -> Result<()> {
         self.wait_if(|_| true)
@@ -133,7 +147,7 @@ impl Pending<'_> {
     }
 }
 
-/// A wait that is not told is shorter.
+/// Shorter waits are not reported.
 const WORTH_TELLING: Duration = Duration::from_secs(1);
 
 /// Installs what every command needs and what takes seconds, and begins to install the rest.
@@ -149,9 +163,18 @@ pub(crate) fn begin<'scope, 'need>(
             needed.push(need);
         }
     }
-    let (slow, quick): (Vec<&Need>, Vec<&Need>) = needed.iter().partition(|need| need.takes_minutes);
-    base().and_then(|()| quick.iter().try_for_each(|need| (need.ensure)())).context("setup cannot continue")?;
-    let running = slow.iter().map(|need| (need.name, scope.spawn(need.ensure))).collect();
+    let of = |cost: Cost| needed.iter().filter(move |need| need.cost == cost);
+    let mut running = Vec::new();
+    let quick = rust::ensure().and_then(|()| {
+        running.extend(of(Cost::Compilation).map(|need| (need.name, scope.spawn(need.ensure))));
+        base()?;
+        of(Cost::Little).try_for_each(|need| (need.ensure)())
+    });
+    if let (Err(error), false) = (&quick, running.is_empty()) {
+        eprintln!("xtask: {error:#}; build tools are still being compiled for the next run");
+    }
+    quick.context("setup cannot continue")?;
+    running.extend(of(Cost::Download).map(|need| (need.name, scope.spawn(need.ensure))));
     println!("    ready to begin in {}", step::seconds(start));
     Ok(Pending { running })
 }
@@ -165,7 +188,7 @@ pub(crate) fn run_beside<'need>(
     let tools = std::thread::scope(|scope| {
         let mut pending = begin(scope, needs)?;
         let tools = found()?;
-        if pending.running.iter().any(|(_, thread)| !thread.is_finished()) {
+        if pending.is_busy() {
             meanwhile(&tools);
         }
         pending.wait_for_all()?;
@@ -175,9 +198,8 @@ pub(crate) fn run_beside<'need>(
     Ok(tools)
 }
 
-/// What every command needs.
+/// What every command needs, beside Rust.
 fn base() -> Result<()> {
-    rust::ensure()?;
     system::ensure_node()?;
     c_compiler::ensure()?;
     npm::ensure()

@@ -142,8 +142,8 @@ fn stated() -> Result<Vec<(&'static str, OsString)>> {
         ("GIT_CONFIG_NOSYSTEM", "1".into()),
         ("CARGO_HOME", folder_of_users("CARGO_HOME", ".cargo")?.into()),
         ("RUSTUP_HOME", folder_of_users("RUSTUP_HOME", ".rustup")?.into()),
-        ("PORTOLAN_PYTHON", chosen("PORTOLAN_PYTHON", || Ok(setup::NEWEST_PYTORCH.program()?.into()))?),
-        ("PORTOLAN_TENSORFLOW", chosen("PORTOLAN_TENSORFLOW", || Ok(setup::TENSORFLOW.program()?.into()))?),
+        chosen_framework(&setup::NEWEST_PYTORCH)?,
+        chosen_framework(&setup::TENSORFLOW)?,
         ("PATH", path(&tools)?),
         ("HOME", home.into()),
     ]);
@@ -154,6 +154,11 @@ fn stated() -> Result<Vec<(&'static str, OsString)>> {
         variables.push(("PORTOLAN_FIREFOX", firefox.into()));
     }
     Ok(variables)
+}
+
+/// The Python of a framework: the user's, or the one that setup makes.
+fn chosen_framework(framework: &setup::Framework) -> Result<(&'static str, OsString)> {
+    Ok((framework.variable, chosen(framework.variable, || Ok(framework.program()?.into()))?))
 }
 
 fn home() -> PathBuf {

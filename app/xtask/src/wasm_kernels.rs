@@ -1,6 +1,6 @@
 //! The tests of the forward pass as wasm, under Wasmtime.
 
-use crate::setup::{self, Need};
+use crate::setup::{self, Cost, Need};
 use crate::step::run;
 use crate::{surroundings, workspace};
 use anyhow::{Result, bail};
@@ -12,7 +12,7 @@ const WASI: &str = "wasm32-wasip1";
 /// The target, and a Python with Wasmtime.
 pub(crate) const WASMTIME: Need = Need {
     name: "Wasmtime",
-    takes_minutes: true,
+    cost: Cost::Download,
     ensure: || {
         setup::target(WASI)?;
         python().map(drop)

@@ -7,11 +7,13 @@ use python::tree::{Id, Index, kinds};
 /// How tightly an expression or a place binds, in the order of Python's grammar.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
-    /// Anything, as between brackets.
+    /// `x := 1` and `yield x`, which stand between brackets.
+    Bracketed,
+    /// `a if b else c` and `lambda: x`, as on the right of `=`.
     Any,
-    /// Beside `and` and `or`.
+    /// `a or b`, as around `if` and `else`.
     Boolean,
-    /// Behind `not`.
+    /// `not a`, as beside `and` and `or`.
     Not,
     /// Beside `==`, `in` and the like.
     Comparison,
@@ -57,9 +59,7 @@ impl Filler<'_, '_, '_, '_> {
             Part::One(name) => self.found.env.node(index, name),
             _ => None,
         };
-        // Behind an operator of the user's own, it was all right.
-        let fits = |id: Id| binding(index, id) >= place || place < Binding::Primary && around(index, id) >= place;
-        if captured.is_none_or(fits) {
+        if captured.is_none_or(|id| binding(index, id) >= place) {
             parts.push(part.clone());
         } else {
             parts.extend([Part::Text("(".to_owned()), part.clone(), Part::Text(")".to_owned())]);
@@ -71,7 +71,8 @@ impl Filler<'_, '_, '_, '_> {
 fn binding(index: &Index<'_>, id: Id) -> Binding {
     let (k, kind) = (kinds(), index.kind(id));
     match kind {
-        _ if [k.conditional_expression, k.lambda, k.named_expression].contains(&kind) => Binding::Any,
+        _ if [k.named_expression, k.r#yield].contains(&kind) => Binding::Bracketed,
+        _ if [k.conditional_expression, k.lambda].contains(&kind) => Binding::Any,
         _ if kind == k.boolean_operator => Binding::Boolean,
         _ if kind == k.not_operator => Binding::Not,
         _ if kind == k.comparison_operator => Binding::Comparison,
@@ -85,7 +86,7 @@ fn binding(index: &Index<'_>, id: Id) -> Binding {
 /// What the expression around a node demands of it.
 fn around(index: &Index<'_>, id: Id) -> Binding {
     let k = kinds();
-    let Some(parent) = index.parent(id) else { return Binding::Any };
+    let Some(parent) = index.parent(id) else { return Binding::Bracketed };
     let kind = index.kind(parent);
     let is_first = index.item(parent).start == index.item(id).start;
     match kind {
@@ -93,7 +94,9 @@ fn around(index: &Index<'_>, id: Id) -> Binding {
         _ if [k.unary_operator, k.r#await, k.binary_operator].contains(&kind) => Binding::Unary,
         _ if kind == k.comparison_operator => Binding::Arithmetic,
         _ if [k.not_operator, k.boolean_operator].contains(&kind) => Binding::Not,
-        _ => Binding::Any,
+        _ if kind == k.conditional_expression => Binding::Boolean,
+        _ if kind == k.keyword_argument => Binding::Any,
+        _ => Binding::Bracketed,
     }
 }
 
@@ -101,35 +104,42 @@ const ARITHMETIC: [char; 9] = ['+', '-', '*', '/', '%', '@', '&', '|', '^'];
 
 /// What a template's text demands of a capture behind it.
 fn before(text: &str) -> Binding {
-    let text = text.trim_end();
+    let text = text.trim_end_matches(' ');
     let word = text.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let unpacks = text.trim_end_matches('*').trim_end_matches(' ').ends_with(['(', ',', '[', '{']);
     match word {
         "and" | "or" | "not" => Binding::Not,
         "in" | "is" => Binding::Arithmetic,
         "await" => Binding::Unary,
+        "if" => Binding::Boolean,
+        _ if text.is_empty() || text.ends_with(['(', ',', '[', '{', '\n']) || text.ends_with('*') && unpacks => {
+            Binding::Bracketed
+        }
+        _ if ["<<", ">>"].iter().any(|sign| text.ends_with(sign)) => Binding::Unary,
+        _ if text.ends_with("->") => Binding::Any,
         _ if ["==", "!=", "<=", ">=", "<", ">"].iter().any(|sign| text.ends_with(sign)) => Binding::Arithmetic,
-        // `f(*$X)` unpacks.
-        _ if text.ends_with(['(', ',']) || text.ends_with("(*") || text.ends_with("**") => Binding::Any,
-        _ if text.ends_with(ARITHMETIC) && !text.ends_with("->") => Binding::Unary,
+        _ if text.ends_with(ARITHMETIC) => Binding::Unary,
         _ => Binding::Any,
     }
 }
 
 /// What a template's text demands of a capture before it.
 fn behind(text: &str) -> Binding {
-    if text.starts_with(['.', '(', '[']) {
+    if text.starts_with(['.', '(', '[']) || text.trim_start_matches(' ').starts_with("**") {
         return Binding::Primary;
     }
-    let text = text.trim_start();
+    let text = text.trim_start_matches(' ');
     let word = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     match word {
         "and" | "or" => Binding::Not,
         "in" | "is" | "not" => Binding::Arithmetic,
+        "if" | "else" => Binding::Boolean,
+        _ if ["<<", ">>"].iter().any(|sign| text.starts_with(sign)) => Binding::Unary,
         _ if ["==", "!=", "<", ">"].iter().any(|sign| text.starts_with(sign)) => Binding::Arithmetic,
         // `$X += 1` is a statement.
         _ if text.starts_with(ARITHMETIC) && !text[1..].trim_start_matches(ARITHMETIC).starts_with('=') => {
             Binding::Unary
         }
-        _ => Binding::Any,
+        _ => Binding::Bracketed,
     }
 }

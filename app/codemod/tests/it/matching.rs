@@ -122,3 +122,17 @@ fn names_and_strings_in_any_spelling_are_found() {
         "torch.cuda.Stream",
     );
 }
+
+#[test]
+fn a_capture_keeps_its_meaning_in_the_replacement() {
+    let head = "import torch\n\n";
+    for (before, after) in [
+        ("use_cuda=on", "use_device=\"xpu\" if on else None"),
+        ("use_cuda=on or off", "use_device=\"xpu\" if on or off else None"),
+        ("use_cuda=a if on else b", "use_device=\"xpu\" if (a if on else b) else None"),
+        ("use_cuda=lambda: on", "use_device=\"xpu\" if (lambda: on) else None"),
+    ] {
+        let profile = |arguments: &str| format!("{head}p = torch.autograd.profiler.profile({arguments})\n");
+        check("xpu", &profile(before), &profile(after));
+    }
+}

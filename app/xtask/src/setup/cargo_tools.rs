@@ -95,6 +95,13 @@ impl Tool {
         let name = format!("{} {}", self.program, self.version);
         if let Some(own) = on_path(self.program).filter(|own| self.fits(own)) {
             there(&name, own.display());
+            // An older one of the project's would come first on the PATH of builds.
+            std::fs::remove_file(folder()?.join("bin").join(format!(
+                "{}{}",
+                self.program,
+                std::env::consts::EXE_SUFFIX
+            )))
+            .ok();
             return Ok(None);
         }
         let root = folder()?;

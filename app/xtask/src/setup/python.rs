@@ -12,6 +12,8 @@ use std::time::Instant;
 pub(crate) struct Framework {
     /// How it is set.
     shown: &'static str,
+    /// The variable with which a user chooses another.
+    pub(crate) variable: &'static str,
     /// Name of the list of packages in `app/xtask/python`, and of the folder in the cache.
     name: &'static str,
     /// A program that succeeds if it is usable.
@@ -27,6 +29,7 @@ pub(crate) struct Framework {
 /// The one used by the tests.
 pub(crate) const NEWEST: Framework = Framework {
     shown: "PyTorch (newest)",
+    variable: "PORTOLAN_PYTHON",
     name: "newest",
     used: PYTORCH,
     for_cuda: true,
@@ -37,6 +40,7 @@ pub(crate) const NEWEST: Framework = Framework {
 /// The oldest supported by the twin run kit: `cargo xtask setup --oldest-pytorch`, then `PORTOLAN_PYTHON`.
 pub(crate) const OLDEST: Framework = Framework {
     shown: "PyTorch (oldest)",
+    variable: "PORTOLAN_PYTHON",
     name: "oldest",
     used: PYTORCH,
     for_cuda: true,
@@ -47,6 +51,7 @@ pub(crate) const OLDEST: Framework = Framework {
 /// The one used for twin runs of Keras programs.
 pub(crate) const TENSORFLOW: Framework = Framework {
     shown: "TensorFlow",
+    variable: "PORTOLAN_TENSORFLOW",
     name: "tensorflow",
     used: "import tensorflow, keras; keras.layers.Dense(1)(tensorflow.ones((1, 2)))",
     for_cuda: false,
@@ -91,16 +96,13 @@ impl Framework {
         Ok(program)
     }
 
-    /// How it is set.
-    pub(crate) fn shown(&self) -> &'static str {
-        self.shown
-    }
-
-    /// The Python and the packages that are installed; empty if none are.
+    /// The version and the packages of the Python that tests use: this one, unless the user chose another. Empty if there is none.
     pub(crate) fn installed(&self) -> String {
-        let Ok(folder) = self.folder() else { return String::new() };
-        let packages = std::fs::read_to_string(folder.join("installed-requirements.txt")).unwrap_or_default();
-        ask(program_in(&folder), &["-VV"]).unwrap_or_default() + &packages
+        const ASKED: &str = "import sys, importlib.metadata as m; \
+                             print(sys.version, sorted((d.metadata['Name'], d.version) for d in m.distributions()))";
+        let chosen = std::env::var_os(self.variable).filter(|program| !program.is_empty()).map(PathBuf::from);
+        let program = chosen.or_else(|| self.program().ok());
+        program.and_then(|program| ask(program, &["-c", ASKED])).unwrap_or_default()
     }
 
     /// Its Python, once it is installed.

@@ -4,7 +4,7 @@
 //! one that a commit of everything would have.
 
 use super::steps::{Reads, Step};
-use crate::setup;
+use crate::setup::{self, Need, PYTORCH, WITH_TENSORFLOW};
 use crate::step::{ask, on_path};
 use crate::surroundings;
 use crate::workspace;
@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -35,21 +35,37 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// The checkout as it is now; none if it is not a clone, whose files can't be told from what was built.
     pub(crate) fn take() -> Result<Option<Self>> {
-        let files = files_of(&workspace::root())?;
+        let index = workspace::target().join("tested.index");
+        std::fs::create_dir_all(workspace::target()).context("cannot create target/")?;
+        let files = files_of(&workspace::root(), &index)?;
         Ok(files.map(|(tree, files)| Self { tree, files, machine: machine().to_owned() }))
     }
 
-    /// The hash of a step's inputs.
+    /// The hash of a step's inputs, once what it needs is installed.
     pub(crate) fn key(&self, step: &Step) -> Result<Key> {
-        hash(&self.inputs(step.name, step.reads))
+        let asked = match step.asks {
+            [program, words @ ..] => {
+                let output = workspace::command(program).args(words).stdin(Stdio::null()).output();
+                String::from_utf8_lossy(&output.with_context(|| format!("cannot start {program}"))?.stdout).into_owned()
+            }
+            [] => String::new(),
+        };
+        hash(&self.inputs(step, &format!("{}{asked}", frameworks(step.needs))))
     }
 
     /// The inputs of a step, line by line.
-    fn inputs(&self, name: &str, reads: Reads) -> String {
-        let read = self.files.iter().filter(|(path, _)| is_read(path, reads));
+    fn inputs(&self, step: &Step, more: &str) -> String {
+        let read = self.files.iter().filter(|(path, _)| is_read(path, step.reads));
         let lines = read.map(|(path, content)| format!("{content} {path}\n"));
-        format!("{name}\n{}{}", self.machine, lines.collect::<String>())
+        format!("{}\n{}{more}{}", step.name, self.machine, lines.collect::<String>())
     }
+}
+
+/// The Pythons that a step needs, with their packages.
+fn frameworks(needs: &[Need]) -> String {
+    let pairs = [(PYTORCH, setup::NEWEST_PYTORCH), (WITH_TENSORFLOW, setup::TENSORFLOW)];
+    let needed = pairs.iter().filter(|(need, _)| needs.iter().any(|other| other.name == need.name));
+    needed.map(|(need, framework)| format!("{}: {}\n", need.name, framework.installed())).collect()
 }
 
 /// Whether a step's result depends on a file.
@@ -63,27 +79,41 @@ fn is_read(path: &str, reads: Reads) -> bool {
         }
 }
 
-/// The tree of a checkout's files, and each file's mode and hash.
-fn files_of(root: &Path) -> Result<Option<(String, BTreeMap<String, String>)>> {
-    let index = workspace::target().join("tested.index");
-    std::fs::create_dir_all(workspace::target()).context("cannot create target/")?;
-    let git = |words: &[&str]| {
+/// The tree of a checkout's files, and each file's mode and hash; none if the folder is no checkout.
+fn files_of(root: &Path, index: &Path) -> Result<Option<(String, BTreeMap<String, String>)>> {
+    let Some(own) = git_path(root, "index") else { return Ok(None) };
+    // It begins with the checkout's own index, because a user's settings may ignore a file that git tracks.
+    if own.is_file() {
+        std::fs::copy(&own, index).with_context(|| format!("cannot write {}", index.display()))?;
+    }
+    // New files are hashed into a folder of their own, not into the checkout's history.
+    let objects = index.with_extension("objects");
+    std::fs::create_dir_all(&objects).with_context(|| format!("cannot create {}", objects.display()))?;
+    let known = git_path(root, "objects").unwrap_or_default();
+    let git = |words: &[&str]| -> Result<String> {
         let mut git = Command::new("git");
-        git.arg("-C").arg(root).args(words).env("GIT_INDEX_FILE", &index).stdin(Stdio::null()).stderr(Stdio::null());
-        git.output().ok().filter(|output| output.status.success()).map(|output| output.stdout)
+        git.arg("-C").arg(root).args(words).env("GIT_INDEX_FILE", index).stdin(Stdio::null());
+        git.env("GIT_OBJECT_DIRECTORY", &objects).env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &known);
+        let output = git.output().context("cannot start git")?;
+        if !output.status.success() {
+            bail!("git {} failed: {}", words[0], String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    // The first time, all files are hashed; afterwards those whose time changed.
-    let read = || {
-        git(&["add", "--all", "."])?;
-        Some((git(&["write-tree"])?, git(&["ls-files", "--stage", "-z"])?))
-    };
-    let Some((tree, list)) = read() else { return Ok(None) };
+    git(&["add", "--all", "."])?;
+    let (tree, list) = (git(&["write-tree"])?, git(&["ls-files", "--stage", "-z"])?);
     let mut files = BTreeMap::new();
-    for entry in String::from_utf8_lossy(&list).split_terminator('\0') {
+    for entry in list.split_terminator('\0') {
         let (content, path) = entry.split_once('\t').context("git lists files in another form")?;
         files.insert(path.to_owned(), content.to_owned());
     }
-    Ok(Some((String::from_utf8_lossy(&tree).trim().to_owned(), files)))
+    Ok(Some((tree.trim().to_owned(), files)))
+}
+
+/// A file of git's own for a checkout; none if the folder is no checkout.
+fn git_path(root: &Path, name: &str) -> Option<PathBuf> {
+    let said = ask("git", &["-C", &root.display().to_string(), "rev-parse", "--git-path", name])?;
+    Some(root.join(said))
 }
 
 /// The compiler, the programs that steps call, and the variables that reach them.
@@ -108,9 +138,6 @@ fn machine() -> &'static str {
         let tools = setup::found().ok().map(|tools| tools.clang);
         for program in [tools, setup::chromium(), setup::firefox()].into_iter().flatten() {
             line(&program.display().to_string(), &ask(&program, &["--version"]).unwrap_or_default());
-        }
-        for framework in [setup::NEWEST_PYTORCH, setup::TENSORFLOW] {
-            line(framework.shown(), &framework.installed());
         }
         let mut variables: Vec<(OsString, OsString)> = surroundings::kept(surroundings::BUILD);
         variables.sort();
@@ -198,7 +225,7 @@ mod tests {
         // The sample of the page; wasm-opt.
         check("tests/fixtures/scripts/spectra_trainer.py", &["format", "corpus", "kernels"]);
         check("tests/browser/package-lock.json", &["kernels"]);
-        check("tests/browser/port.test.mjs", &["format", "lints", "engine", "corpus", "kernels", "site"]);
+        check("tests/browser/port.test.mjs", &["format", "lints", "corpus", "kernels", "site"]);
         check("tests/wasm/run.py", &[]);
         check("tests/corpus/bounded.txt", &["kernels", "site"]);
         check("tests/fixtures/uresnet/a21.json", &["format", "corpus"]);
@@ -229,9 +256,11 @@ mod tests {
 
     #[test]
     fn the_machine_is_told_by_compiler_programs_and_packages() {
-        for word in ["rustc: rustc ", "LLVM version", "node: v", "PyTorch"] {
-            assert!(machine().contains(word), "{word} is missing in\n{}", machine());
+        let told = format!("{}{}", machine(), frameworks(&[PYTORCH]));
+        for word in ["rustc: rustc ", "LLVM version", "node: v", "('torch', '"] {
+            assert!(told.contains(word), "{word} is missing in\n{told}");
         }
+        assert_eq!(frameworks(&[setup::LINTERS]), "");
     }
 
     /// A checkout of one file.
@@ -247,7 +276,7 @@ mod tests {
     #[test]
     fn files_are_told_apart_by_content_and_ignored_ones_are_none() {
         let root = checkout("inputs");
-        let look = || files_of(&root).unwrap().expect("a checkout");
+        let look = || files_of(&root, &root.join(".git/tested.index")).unwrap().expect("a checkout");
         let (tree, files) = look();
         assert_eq!(files.keys().collect::<Vec<_>>(), [".gitignore", "a.txt"]);
         std::fs::write(root.join("built"), "anything").unwrap();
@@ -256,6 +285,19 @@ mod tests {
         let (changed, now) = look();
         assert_ne!(changed, tree);
         assert_ne!(now["a.txt"], files["a.txt"]);
+        // A file that git tracks counts, whatever a user's settings ignore.
+        assert!(ask("git", &["-C", root.to_str().unwrap(), "add", "a.txt"]).is_some());
+        std::fs::write(root.join(".git/info/exclude"), "a.txt\n").unwrap();
+        std::fs::write(root.join("a.txt"), "three").unwrap();
+        assert_ne!(look().1["a.txt"], now["a.txt"]);
+        std::fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_folder_without_history_has_no_state() {
+        let root = std::env::temp_dir().join(format!("portolan-plain-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        assert!(files_of(&root, &root.join("index")).unwrap().is_none());
         std::fs::remove_dir_all(root).unwrap();
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Step {
     pub(crate) after: &'static [&'static str],
     /// The files of the checkout that its result depends on.
     pub(crate) reads: Reads,
+    /// A command whose output its result depends on, too.
+    pub(crate) asks: &'static [&'static str],
     /// A folder that it makes.
     pub(crate) makes: Option<&'static str>,
     /// What `--quick` runs of it.
@@ -35,7 +37,7 @@ pub(crate) struct Step {
 pub(crate) enum Reads {
     /// These alone.
     Only(&'static [&'static str]),
-    /// Everything but these. A step with a new kind of input is then repeated too often, never too seldom.
+    /// Everything but these. A step with a new kind of input is then repeated too often, never too rarely.
     AllBut(&'static [&'static str]),
 }
 
@@ -54,6 +56,7 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[LINTERS],
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, "guides/", "rehearsal/", "public/", BROWSER_TESTS, "tests/fixtures/"]),
+        asks: &[],
         makes: None,
         quick: Some(|| cargo("fmt --all --check")),
         run: |_| cargo("fmt --all --check"),
@@ -64,6 +67,7 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[LINTERS],
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/frozen/"]),
+        asks: &[],
         makes: None,
         quick: Some(|| cargo(&format!("clippy {ENGINE} --all-targets -- -D warnings"))),
         run: |_| {
@@ -76,12 +80,13 @@ pub(crate) const STEPS: &[Step] = &[
         what: "tests of the crates, and the examples of the guides",
         needs: &[PROGRAMS, PYTORCH],
         after: &[],
-        reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS]),
+        reads: Reads::AllBut(&[PROSE]),
+        asks: &[],
         makes: None,
         quick: Some(|| cargo_test(&format!("test {ENGINE} --lib --test it"), true)),
         run: |all| {
             cargo_test("test --workspace --lib --bins --test it", all)?;
-            cargo("test --quiet --package uresnet --doc")
+            cargo("test --quiet --workspace --doc")
         },
     },
     Step {
@@ -90,6 +95,7 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[PROGRAMS, PYTORCH, WITH_TENSORFLOW],
         after: &[],
         reads: Reads::AllBut(&[SERVER]),
+        asks: &[],
         makes: None,
         quick: None,
         run: |all| cargo_test("test --workspace --test whole --test twins", all),
@@ -100,6 +106,7 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[PROGRAMS, BOUNDED_PACKAGES],
         after: &[],
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/fixtures/", "tests/frozen/", "tests/fuzz/seeds/"]),
+        asks: &[],
         makes: None,
         quick: None,
         run: |_| corpus::run_part(Part::Bounded, None),
@@ -116,6 +123,7 @@ pub(crate) const STEPS: &[Step] = &[
             "tests/fixtures/uresnet/",
             "tests/fuzz/seeds/",
         ]),
+        asks: &[],
         makes: None,
         quick: None,
         run: |_| wasm_kernels::test(),
@@ -134,6 +142,8 @@ pub(crate) const STEPS: &[Step] = &[
             "tests/fuzz/",
             "tests/sweep/",
         ]),
+        // Pages show when a guide was last changed.
+        asks: &["git", "log", "-1", "--format=%H", "--", "guides"],
         makes: Some("dist"),
         quick: None,
         run: |_| {
@@ -147,9 +157,10 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[PROGRAMS, BROWSERS, BOUNDED_PACKAGES],
         after: &["site"],
         reads: Reads::AllBut(&[SERVER, "tests/fuzz/", "tests/sweep/", "tests/twins/", "tests/whole/"]),
+        asks: &[],
         makes: None,
         quick: None,
-        run: |_| browser_tests::run_all(),
+        run: |_| browser_tests::run_all(&times::file()),
     },
 ];
 
@@ -164,20 +175,30 @@ fn cargo(line: &str) -> Result<()> {
 fn cargo_test(line: &str, all: bool) -> Result<()> {
     let mut cargo: Command = surroundings::command("cargo")?;
     cargo.args(line.split_whitespace()).args(times::runner()?).env(times::FILE, times::file());
-    if !all {
-        cargo.env(REUSE, "1");
-    }
-    run(&mut cargo)
+    run(cargo.env(REUSE, if all { "0" } else { "1" }))
 }
 
-/// Allows tests to take results of earlier runs that are still valid.
+/// 1 allows tests to take results of earlier runs that are still valid.
 const REUSE: &str = "PORTOLAN_REUSE";
 
 #[cfg(test)]
 mod tests {
+    use super::STEPS;
     use crate::step::ask;
     use crate::workspace;
     use serde_json::Value;
+
+    /// Continuous integration runs all steps, each in one job.
+    #[test]
+    fn every_step_belongs_to_a_job() {
+        let jobs = include_str!("../../../../.github/workflows/ci.yml");
+        let lines = jobs.lines().filter_map(|line| line.split_once(", steps: "));
+        let mut found: Vec<&str> = lines.flat_map(|(_, steps)| steps.trim_end_matches(" }").split(' ')).collect();
+        let mut all: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        found.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(found, all);
+    }
 
     /// Steps select integration tests by the name of their program.
     #[test]

@@ -38,10 +38,16 @@ pub(crate) fn say_tested() -> Result<()> {
     let root = workspace::root().display().to_string();
     let head = ask("git", &["-C", &root, "rev-parse", "HEAD^{tree}"]).context("this is not a git checkout")?;
     let text = fs::read_to_string(file()).unwrap_or_default();
+    let dirty = ask("git", &["-C", &root, "status", "--porcelain"]).is_some_and(|files| !files.is_empty());
     let line = verdict(&text, &head);
     println!("{}", line.as_ref().unwrap_or_else(|line| line));
     if line.is_err() {
-        bail!("HEAD has not passed whole: cargo xtask test");
+        let also = if dirty {
+            " (the checkout has files that HEAD lacks or has otherwise: commit or remove them)"
+        } else {
+            ""
+        };
+        bail!("HEAD has not passed whole: cargo xtask test{also}");
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ pub(crate) fn run_timed(program: &str, arguments: &[&str]) -> Result<()> {
         command.env("RUSTC_BOOTSTRAP", "1").args(["-Zunstable-options", "--report-time"]);
     }
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {program}"))?;
-    let name = shown(Path::new(program));
+    let name = shown(Path::new(program), std::env::var("CARGO_PKG_NAME").unwrap_or_default());
     let mut times = String::new();
     for line in BufReader::new(child.stdout.take().context("no pipe")?).lines() {
         let line = line.context("cannot read a test program's output")?;
@@ -62,7 +62,7 @@ pub(crate) fn run_timed(program: &str, arguments: &[&str]) -> Result<()> {
     }
     let status = child.wait()?;
     if !status.success() {
-        bail!("{name} failed; its tests alone: {program}");
+        bail!("{name} failed; its tests alone: cargo xtask as-tested {program}");
     }
     Ok(())
 }
@@ -73,10 +73,11 @@ fn timed(line: &str) -> Option<(&str, &str)> {
     Some((test, seconds.strip_suffix("s>")?))
 }
 
-/// A test program without the hash in its name.
-fn shown(program: &Path) -> String {
+/// A test program by its package and, without the hash, its own name.
+fn shown(program: &Path, package: String) -> String {
     let stem = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    stem.rsplit_once('-').map_or(stem.clone(), |(name, _)| name.to_owned())
+    let name = stem.rsplit_once('-').map_or(&*stem, |(name, _)| name);
+    if package.is_empty() || name == package { name.to_owned() } else { format!("{package} {name}") }
 }
 
 /// Lists the slowest tests of this run.
@@ -119,7 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_named_without_its_hash() {
-        assert_eq!(shown(Path::new("target/debug/deps/it-0123456789abcdef")), "it");
+    fn a_program_is_named_by_its_package() {
+        let check = |program: &str, package: &str, expected: &str| {
+            assert_eq!(shown(Path::new(program), package.to_owned()), expected);
+        };
+        check("target/debug/deps/it-0123456789abcdef", "cli", "cli it");
+        check("target/debug/deps/training-0123456789abcdef", "training", "training");
+        check("target/debug/deps/it-0123456789abcdef", "", "it");
     }
 }
