@@ -7,6 +7,7 @@ the order of a sum explains what is between them.
 import difflib
 import math
 import re
+from itertools import groupby
 
 EQUAL, CLOSE = 2e-7, 2e-4
 # How often what a nudge of the original makes is taken for rounding in the port too; and what never is, of a loss, a norm or an output.
@@ -53,6 +54,15 @@ def _among(original, port):
     fits = [[(name, value, plain.get(prefix + name)) for name, value in original.items()] for prefix in within]
     fits = [pairs for pairs in fits if all(b is not None and a.shape == b.shape for _, a, b in pairs)]
     return min(fits, key=lambda pairs: sum(float(abs(a - b).sum()) for _, a, b in pairs), default=None)
+
+
+def _joined(evaluations):
+    """Evaluations by one module between the same steps and in the same mode are one, whether or not a step was given some of their batches."""
+    found = []
+    for _, calls in groupby(evaluations, key=lambda entry: (entry["step"], entry["module"], entry["training"])):
+        calls = list(calls)
+        found.append({**calls[0], **{name: sum(call[name] for call in calls) for name in ("samples", "batches", "output")}})
+    return found
 
 
 class Finding:
@@ -192,9 +202,11 @@ class Comparison:
     def evaluations(self):
         mine, other = ([entry for entry in record["evaluations"] if entry["step"] <= self.steps] for record in (self.original, self.port))
         # A frozen part of the step, called while gradients are on, is inside the port's module where that holds the whole step.
-        if self.compiled and len(mine) != len(other):
+        whole = [_joined(entries) for entries in (mine, other)]
+        if self.compiled and len({tuple(entry["batches"] for entry in entries) for entries in whole}) > 1:
             # What a step's own batch goes through and what learns nothing, such as a teacher, is inside the port's module too.
-            mine, other = ([entry for entry in entries if not entry.get("of_step")] for entries in (mine, other))
+            whole = [_joined([entry for entry in entries if not entry.get("of_step")]) for entries in (mine, other)]
+        mine, other = whole
         modules = {entry["module"] for entry in other}
         inside = {entry["module"] for entry in mine} - {entry["module"] for entry in mine if not entry["grad"]} - modules
         mine = [entry for entry in mine if entry["module"] not in inside]
