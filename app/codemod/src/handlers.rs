@@ -92,16 +92,32 @@ pub(crate) struct Input<'a, 't> {
 
 /// A message to the user about a place.
 pub(crate) struct Note {
-    pub(crate) range: std::ops::Range<usize>,
+    /// Its place in the current text.
+    pub(crate) at: usize,
     pub(crate) message: Sentence,
-    /// It prevents the training step from being ported.
-    pub(crate) stops_step: bool,
+    pub(crate) kind: Kind,
+}
+
+/// What a message is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A place that stays as it is.
+    Kept,
+    /// A place that this round's edits change.
+    Lost,
+    /// A place that prevents the training step from being ported.
+    StopsStep,
 }
 
 impl Input<'_, '_> {
     /// Reports a place that is unchanged.
     pub(crate) fn note(&self, view: &FileView<'_>, node: Id, message: impl Into<Sentence>) {
-        self.tell(view.index.item(node).start, message, false);
+        self.tell(view.index.item(node).start, message, Kind::Kept);
+    }
+
+    /// Reports what the port loses with a place that this round's edits change: no later round finds it.
+    pub(crate) fn note_loss(&self, view: &FileView<'_>, node: Id, message: impl Into<Sentence>) {
+        self.tell(view.index.item(node).start, message, Kind::Lost);
     }
 
     /// Reports a place that prevents the training step from being ported.
@@ -111,11 +127,11 @@ impl Input<'_, '_> {
 
     /// The same for a place in the text.
     pub(crate) fn refuse_step_at(&self, at: usize, message: impl Into<Sentence>) {
-        self.tell(at, message, true);
+        self.tell(at, message, Kind::StopsStep);
     }
 
-    fn tell(&self, at: usize, message: impl Into<Sentence>, stops_step: bool) {
-        self.notes.borrow_mut().push(Note { range: at..at, message: message.into(), stops_step });
+    fn tell(&self, at: usize, message: impl Into<Sentence>, kind: Kind) {
+        self.notes.borrow_mut().push(Note { at, message: message.into(), kind });
     }
 
     /// A block of the guides as Python, with a file's indentation and quotes; none if a slot has no value.

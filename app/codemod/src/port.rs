@@ -117,6 +117,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         origins: Vec::new(),
         refused: RefCell::default(),
         lacking: RefCell::default(),
+        lost: RefCell::default(),
         barred: RefCell::default(),
     };
     let (mut rounds, mut begun) = (0, false);

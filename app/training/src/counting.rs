@@ -6,35 +6,58 @@ use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
 
 /// Such a test.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Counted<'t> {
     /// The divisor of the batch number; empty if it is neither a number nor a name.
     pub count: &'t str,
-    /// The expression that counts.
+    /// The expression that counts, with what else it tests.
     pub expression: Id,
     /// The assignment that names it, and whether the test negates that name.
     pub named: Option<(Id, bool)>,
-    /// It also tests something else.
-    pub and_more: bool,
+    /// What makes the test true at other batches, too: `… or last`.
+    pub alternatives: Vec<Id>,
+    /// What the test requires besides: `… and ready`.
+    pub conditions: Vec<Id>,
 }
 
 /// Reads a condition as a test that counts.
 pub fn counted<'t>(file: &PythonFile<'t>, condition: Id) -> Option<Counted<'t>> {
     let index = &file.index;
-    let (mut expression, denied) = bare(file, condition);
+    let (mut expression, mut denied) = bare(file, condition);
     let mut named = None;
     if dotted(index, expression).is_some() {
         let assignment = assigned_in_loop(file, expression)?;
         named = Some((assignment, denied));
-        expression = bare(file, index.source(assignment)?).0;
+        let (value, denies) = bare(file, index.source(assignment)?);
+        (expression, denied) = (value, denied ^ denies);
     }
-    let text = index.text_of(expression);
+    let mut found = Counted { count: "", expression, named, alternatives: Vec::new(), conditions: Vec::new() };
+    let text = index.text_of(found.counting(file, expression, denied)?);
     let (_, tail) = text.split_once('%').filter(|(head, _)| !head.contains(['"', '\'']))?;
     let tail = tail.trim_start();
     let count = &tail[..tail.find(|c: char| "=!<>)".contains(c) || c.is_whitespace()).unwrap_or(tail.len())];
-    let plain = is_plain(count);
-    let and_more = text.split_whitespace().any(|word| word == "and");
-    Some(Counted { count: if plain { count } else { "" }, expression, named, and_more })
+    found.count = if is_plain(count) { count } else { "" };
+    Some(found)
+}
+
+impl Counted<'_> {
+    /// The part of an expression that counts; the other parts are added to what the test is true for or requires.
+    fn counting(&mut self, file: &PythonFile<'_>, expression: Id, denied: bool) -> Option<Id> {
+        let index = &file.index;
+        if index.kind(expression) != kinds().boolean_operator {
+            return index.text_of(expression).contains('%').then_some(expression);
+        }
+        let sides: Vec<Id> = index.parts(expression).collect();
+        let is_or = sides.first().zip(sides.get(1)).is_some_and(|(a, b)| index.between(*a, *b) == "or");
+        let (at, found) = sides.iter().enumerate().find_map(|(number, side)| {
+            let (inner, denies) = bare(file, *side);
+            Some((number, self.counting(file, inner, denied ^ denies)?))
+        })?;
+        let others = sides.iter().enumerate().filter(|(number, _)| *number != at).map(|(_, side)| *side);
+        // `not (a or b)` requires both.
+        if is_or == denied { &mut self.conditions } else { &mut self.alternatives }.extend(others);
+        Some(found)
+    }
 }
 
 /// A number, a name with its dots, or a setting with literal keys: `cfg["count"]`.
@@ -125,17 +148,25 @@ mod tests {
             marked::check(&program, expected, |at| {
                 let Some(found) = counted(&at.file(), at.node()) else { return "none".to_owned() };
                 let named = found.named.map_or("", |(_, denied)| if denied { " not named" } else { " named" });
-                format!("{}{named}{}", found.count, if found.and_more { " and more" } else { "" })
+                let each = |word: &str, ids: Vec<_>| ids.into_iter().map(|id| format!(" {word} {}", at.lines([id]))).collect::<String>();
+                let (or, and) = (each("or", found.alternatives), each("and", found.conditions));
+                format!("{}{named}{or}{and}", found.count)
             });
         };
         check("", "(i + 1) % 4 == 0", "4");
         check("", "not (i + 1) % args.n", "args.n");
-        check("", "i % cfg['n'] == 0 and ready", "cfg['n'] and more");
+        check("", "i % cfg['n'] == 0 and ready", "cfg['n'] and ready");
+        check("", "i % 4 == 0 or end", "4 or end");
+        check("", "end or (i % 4 == 0 and ready)", "4 or end and ready");
+        check("", "not (i % 4 or warm)", "4 and warm");
+        check("", "not (i % 4 and i + 1 != len(r))", "4 or i + 1 != len(r)");
         check("", "i % len(x) == 0", "");
         check("", "i == 4", "none");
         check("", "'%d' % i == name", "none");
         check("last = i % 4 == 0", "last", "4 named");
         check("last = i % 4 == 0", "not last", "4 not named");
+        check("last = i % 4 == 0 or end", "last", "4 named or end");
+        check("waits = i % 4 != 0 and not end", "not waits", "4 not named or not end");
         check("last = i % 4 == 0\n    last = last or end", "last", "none");
     }
 

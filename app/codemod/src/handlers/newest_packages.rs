@@ -1,6 +1,6 @@
 //! `newest-packages`: requirements that the Python of the target's software can't have.
 
-use super::{Input, Wish};
+use super::{Input, Kind, Wish};
 use crate::definitions::messages;
 use guide::sdk::compare;
 use training::requirements::lower_bound;
@@ -22,7 +22,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         let Some((package, lowest)) = lower_bound(line) else { continue };
         let newest = input.settings.definitions.names(NEWEST).iter().find(|known| known.name == package);
         if let Some(known) = newest.filter(|known| compare(&lowest, &known.remark).is_gt()) {
-            input.tell(at, package_too_new(package, known.remark.as_str()), false);
+            input.tell(at, package_too_new(package, known.remark.as_str()), Kind::Kept);
         }
     }
     Vec::new()

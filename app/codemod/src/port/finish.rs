@@ -117,9 +117,12 @@ pub(super) fn finish(
         let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(diagnostic).collect();
         let types = views[n].as_ref().and_then(|view| precision(plan, state, view, n));
         diagnostics.extend(types.map(|(at, remark)| places.of_original(at, remark)));
-        for lacking in plan.lacking.borrow().get(&n).into_iter().flatten() {
-            let (at, place) = (lacking.range.start, ported_place(state, lacking.range.start));
-            diagnostics.push(places.of_original(at, Remark { range: place..place, ..lacking.clone() }));
+        let (lacking, lost) = (plan.lacking.borrow(), plan.lost.borrow());
+        let is_made = |lost: &&Remark| edits.iter().any(|edit| Some(&edit.recipe) == lost.recipe.as_ref());
+        let lost = lost.get(&n).into_iter().flatten().filter(is_made);
+        for of_original in lacking.get(&n).into_iter().flatten().chain(lost) {
+            let (at, place) = (of_original.range.start, ported_place(state, of_original.range.start));
+            diagnostics.push(places.of_original(at, Remark { range: place..place, ..of_original.clone() }));
         }
         let changed = state.is_changed();
         parses &= !changed || state.tree.is_none_or(|t| !t.has_error());

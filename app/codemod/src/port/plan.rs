@@ -48,6 +48,8 @@ pub(super) struct Plan<'a> {
     pub(super) refused: RefCell<Notes>,
     /// Places that no round could write because a value is missing, by places of the original.
     pub(super) lacking: RefCell<Notes>,
+    /// What edits cost at the places that they change, by places of the original.
+    pub(super) lost: RefCell<Notes>,
     /// Edits and recipes that are disabled for a file, by file: they would make it invalid.
     pub(super) barred: RefCell<BTreeMap<usize, BTreeSet<String>>>,
 }

@@ -7,7 +7,7 @@ use super::state::State;
 use crate::condition::Situation;
 use crate::definitions::{Said, Style};
 use crate::fix::{BroughtBlock, Fix, Lift};
-use crate::handlers::{Handler, Input, Note, Wish};
+use crate::handlers::{Handler, Input, Kind, Note, Wish};
 use crate::lift::is_target_import;
 use crate::matching::Met;
 use crate::messages;
@@ -150,13 +150,19 @@ impl File<'_> {
             let wishes = wishes.into_iter();
             self.fixes.extend(wishes.map(|Wish { at, changes, imports }| by.fix(at, at..at, changes, imports)));
         }
-        for Note { range, message, stops_step } in told.take() {
+        for Note { at, message, kind } in told.take() {
+            let stops_step = kind == Kind::StopsStep;
             // Edits for a ported step do not apply to one that is unchanged.
             if stopped && !stops_step {
                 continue;
             }
             plan.fired(recipe, rule);
-            self.tell(Remark { stops_step, ..Remark::warning(range, &recipe.id, message) });
+            if kind == Kind::Lost {
+                let at = state.rope.origin(at);
+                plan.lost.borrow_mut().entry(self.n).or_default().push(Remark::warning(at..at, &recipe.id, message));
+                continue;
+            }
+            self.tell(Remark { stops_step, ..Remark::warning(at..at, &recipe.id, message) });
         }
     }
 

@@ -7,6 +7,7 @@ use super::dataflow::reads;
 use super::end_of_imports;
 use super::micro_batches::{Cut, cut, micro_batches, turns};
 use super::obstacle::{self as why, Found};
+use super::update::updates;
 use crate::counting::{Counted, counted};
 use crate::project::FileInProject;
 use crate::roles::Role;
@@ -37,6 +38,9 @@ pub struct Accumulation {
     pub tests: Vec<Id>,
     /// The assignment that names the test, and whether that name is true at an update.
     pub named: Option<(Id, bool)>,
+    /// What makes an update of the batches that are left at the end of an epoch: another part of the test, or an update
+    /// outside of the loop. A step of the target's always takes `count` batches.
+    pub of_rest: Vec<Id>,
     /// The number of batches, as the step writes it.
     pub count: String,
     /// The same, as written where it is known.
@@ -85,8 +89,8 @@ pub(crate) fn read(
                 let (value, known) = known(file, step, &count, number)?;
                 let part = cut.micro_batch(&file, &value)?;
                 let by = Counter::Parts(cut, part);
-                let (tests, named, joined) = (Vec::new(), None, None);
-                return Ok(Some(Accumulation { by, tests, named, count, value, known, joined }));
+                let (tests, named, of_rest, joined) = (Vec::new(), None, Vec::new(), None);
+                return Ok(Some(Accumulation { by, tests, named, of_rest, count, value, known, joined }));
             }
             let turns = turns(file, inner, counted)?;
             let (value, known) = known(file, step, index.text_of(turns), turns)?;
@@ -95,6 +99,7 @@ pub(crate) fn read(
                 by: Counter::Turns(turns),
                 tests: Vec::new(),
                 named: None,
+                of_rest: Vec::new(),
                 count,
                 value,
                 known,
@@ -103,8 +108,12 @@ pub(crate) fn read(
         }
         let Some((by, test, counted)) = counter(&file, step, call) else { continue };
         let otherwise = index.otherwise(test).is_some();
-        let by_name = counted.named.is_some() || matches!(by, Counter::Skip(_));
-        if counted.count.is_empty() || counted.and_more || otherwise || branch && by_name {
+        let skips = matches!(by, Counter::Skip(_));
+        let by_name = counted.named.is_some() || skips;
+        let (or, and) = (&counted.alternatives, &counted.conditions);
+        // What is skipped at more batches is updated at fewer.
+        let (others, required) = if skips { (and, or) } else { (or, and) };
+        if counted.count.is_empty() || !required.is_empty() || otherwise || branch && by_name {
             return Err(why::accumulation_unclear(test));
         }
         let joined = joined_loader(file, step, counted.count, test).filter(|_| !branch);
@@ -117,14 +126,15 @@ pub(crate) fn read(
             None => known(file, step, counted.count, test)?,
         };
         // The name is true at an update if the test for the update requires it.
-        let named = counted.named.map(|(assignment, denied)| (assignment, denied == matches!(by, Counter::Skip(_))));
-        let mut tests = vec![test];
-        if matches!(by, Counter::Skip(_)) {
-            tests.clear();
-        }
+        let named = counted.named.map(|(assignment, denied)| (assignment, denied == skips));
+        let mut tests = if skips { Vec::new() } else { vec![test] };
         tests.extend(same_tests(file, test, &counted, named.map(|(_, holds)| holds)));
+        let around = loop_around(&file, test);
+        let outside = updates(file, step).into_iter().map(|update| update.call);
+        let outside = outside.filter(|c| file.is_reached(*c) && around.is_some_and(|a| !index.is_within(*c, a)));
+        let of_rest = others.iter().copied().chain(outside).collect();
         let count = counted.count.to_owned();
-        return Ok(Some(Accumulation { by, tests, named, count, value, known, joined }));
+        return Ok(Some(Accumulation { by, tests, named, of_rest, count, value, known, joined }));
     }
     Ok(None)
 }
@@ -230,7 +240,7 @@ fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, name_ho
             && found.is_some_and(|found| match (found.named, name_holds) {
                 (Some((_, denied)), Some(holds)) => denied != holds,
                 _ => {
-                    !found.and_more
+                    found.conditions.is_empty()
                         && (index.text_of(found.expression) == index.text_of(like.expression) && name_holds.is_none()
                             || found.count == like.count && steps_schedule(*at))
                 }
@@ -377,8 +387,31 @@ mod tests {
             &format!("{loops}    if (i + 1) % 4 == 0 and ready:\n        optimizer.step()\n"),
             "accumulation_unclear",
         );
+        let skips = "    if (i + 1) % 4 != 0 or late:\n        continue\n    optimizer.step()\n";
+        check(&format!("{loops}{skips}"), "accumulation_unclear");
         check(&format!("{loops}    if (i + 1) % len(x) == 0:\n        optimizer.step()\n"), "accumulation_unclear");
         check(&format!("{loops}    n = f(x)\n    if i % n == 0:\n        optimizer.step()\n"), "count_unknown");
+    }
+
+    #[test]
+    fn updates_of_what_is_left_of_an_epoch() {
+        let check = |loop_body: &str, behind: &str, expected: &str| {
+            let batch = "    for i, (x, y) in enumerate(loader):\n        F.mse_loss(net(x), y).backward()\n";
+            let program = format!("for e in range(2):\n{batch}{loop_body}{behind}");
+            marked::check(&with_setup(&program), expected, |at| {
+                let step = at.step().expect("a step");
+                at.lines(step.accumulation().expect("accumulation").of_rest.iter().copied())
+            });
+        };
+        let updates = "        if (i + 1) % 4 == 0:\n            optimizer.step()\n";
+        check(updates, "", "");
+        check(updates, "    optimizer.step()\n", "optimizer.step()");
+        let or = "        if (i + 1) % 4 == 0 or i + 1 == len(loader):\n            optimizer.step()\n";
+        check(or, "", "i + 1 == len(loader)");
+        let skips = "        if (i + 1) % 4 and i + 1 < len(loader):\n            continue\n        optimizer.step()\n";
+        check(skips, "", "i + 1 < len(loader)");
+        let named = "        last = (i + 1) % 4 == 0 or i + 1 == len(loader)\n        if last:\n            optimizer.step()\n";
+        check(named, "", "i + 1 == len(loader)");
     }
 
     #[test]

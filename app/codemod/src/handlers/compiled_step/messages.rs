@@ -25,6 +25,7 @@ messages! {
     other_optimizer(optimizer);
     several_processes();
     step_elsewhere();
+    rest_of_epoch(count);
     takes_turns();
 }
 

@@ -251,6 +251,9 @@ impl Plan<'_, '_> {
                 None => at_every_turn(self, a),
             }
             lengths(self, a);
+            for &at in &a.of_rest {
+                self.input.note_loss(file.view, at, says::rest_of_epoch(&a.count));
+            }
             let text = self.accumulation(a, unit);
             match a.known {
                 _ if a.joined.is_some() => {}

@@ -191,3 +191,26 @@ fn parts_of_a_batch_whose_number_is_not_known() {
     check_parts(ASKED, ("args.batch", "4"), "args.batch // 4", true);
     check_parts("BATCH = 12\nif tiny:\n    BATCH = 2", ("BATCH", "4"), "BATCH // 4", true);
 }
+
+/// Every step of the IPU takes as many batches, so the update for the last few of an epoch is gone.
+#[test]
+fn the_update_for_the_rest_of_an_epoch_is_reported() {
+    let rest = "Every step on the IPU takes 4 batches";
+    let plain = accumulates("", "", "4", "", "");
+    let or = plain.replace("% 4 == 0:", "% 4 == 0 or i + 1 == len(loader):");
+    let behind = plain.replace(
+        "            opt.zero_grad()\n",
+        "            opt.zero_grad()\n    if len(loader) % 4:\n        opt.step()\n        opt.zero_grad()\n",
+    );
+    let skips = plain.replace("        if (i + 1) % 4 == 0:\n            opt.step()\n            opt.zero_grad()\n",
+        "        if (i + 1) % 4 and i + 1 != len(loader):\n            continue\n        opt.step()\n        opt.zero_grad()\n");
+    for target in ["ipu", "popdist"] {
+        assert!(!ported_script(target, &plain).1.contains(rest), "{target}");
+        for (program, line) in [(&or, "or i + 1"), (&behind, "        opt.step()\n        opt.zero_grad()\n\n"), (&skips, "and i + 1")] {
+            let file = port_script(target, program).files.remove(0);
+            let said: Vec<_> = file.diagnostics.iter().filter(|d| d.message.starts_with(rest)).collect();
+            let at = program[..program.find(line).unwrap()].matches('\n').count() + 1;
+            assert_eq!(said.iter().map(|d| d.original.line).collect::<Vec<_>>(), [at], "{target}: {:#?}{}", file.diagnostics, file.text);
+        }
+    }
+}
