@@ -148,7 +148,9 @@ mod tests {
             marked::check(&program, expected, |at| {
                 let Some(found) = counted(&at.file(), at.node()) else { return "none".to_owned() };
                 let named = found.named.map_or("", |(_, denied)| if denied { " not named" } else { " named" });
-                let each = |word: &str, ids: Vec<_>| ids.into_iter().map(|id| format!(" {word} {}", at.lines([id]))).collect::<String>();
+                let each = |word: &str, ids: Vec<_>| {
+                    ids.into_iter().map(|id| format!(" {word} {}", at.lines([id]))).collect::<String>()
+                };
                 let (or, and) = (each("or", found.alternatives), each("and", found.conditions));
                 format!("{}{named}{or}{and}", found.count)
             });

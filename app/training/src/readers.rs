@@ -7,7 +7,7 @@ use python::tree::{Id, ROOT, kinds};
 
 /// How one occurrence of a name uses its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
+pub(crate) enum Use {
     Trains,
     Evaluates,
     /// Its length, or a log line.
@@ -95,7 +95,8 @@ fn takes(view: &FileView<'_>, function: Id, name: &str) -> bool {
     view.index.function(function).is_some_and(|f| f.parameters().any(|parameter| parameter.name == name))
 }
 
-fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
+/// `depth`: how many functions of the file, each of which passes the value on, are followed.
+pub(crate) fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
     let k = kinds();
     let index = &view.index;
     // It is assigned another value, or tested for being set.

@@ -228,3 +228,27 @@ fn a_generator_may_yield_a_shorter_last_batch() {
     let by_starts = "\ndef batches(data, size):\n    for i in starts:\n        yield data[i:i + size]\n";
     check_said("ipu", &text(by_starts), shorter);
 }
+
+/// A comprehension makes the loaders of both phases.
+#[test]
+fn a_comprehension_makes_loaders_for_training_and_evaluation() {
+    let loaders = |more: &str| {
+        format!("loaders = {{k: torch.utils.data.DataLoader(s, batch_size=8{more}) for k, s in sets.items()}}\n")
+    };
+    let program = |more: &str| {
+        let (head, rest) = SCRIPT.split_once("for x, y in loader").unwrap();
+        let eval = "model.eval()\nfor x, y in loaders['val']:\n    print(model(x))\n";
+        format!("{head}sets = {{'train': a, 'val': b}}\n{}for x, y in loaders['train']{rest}{eval}", loaders(more))
+    };
+    for target in ["ipu", "popdist"] {
+        let (after, said) = ported(target, &[("a.py", &program(", shuffle=(k == 'train')"))]);
+        assert!(after[0].contains("drop_last=(k == 'train')"), "{said}{}", after[0]);
+        assert!(!said.contains("both get their loader"), "{said}");
+        let (after, said) = ported(target, &[("a.py", &program(""))]);
+        assert!(
+            !after[0].contains("drop_last") && said.contains("Training and evaluation both get their loader here"),
+            "{said}{}",
+            after[0]
+        );
+    }
+}

@@ -410,7 +410,8 @@ mod tests {
         check(or, "", "i + 1 == len(loader)");
         let skips = "        if (i + 1) % 4 and i + 1 < len(loader):\n            continue\n        optimizer.step()\n";
         check(skips, "", "i + 1 < len(loader)");
-        let named = "        last = (i + 1) % 4 == 0 or i + 1 == len(loader)\n        if last:\n            optimizer.step()\n";
+        let named =
+            "        last = (i + 1) % 4 == 0 or i + 1 == len(loader)\n        if last:\n            optimizer.step()\n";
         check(named, "", "i + 1 == len(loader)");
     }
 

@@ -206,11 +206,19 @@ fn the_update_for_the_rest_of_an_epoch_is_reported() {
         "        if (i + 1) % 4 and i + 1 != len(loader):\n            continue\n        opt.step()\n        opt.zero_grad()\n");
     for target in ["ipu", "popdist"] {
         assert!(!ported_script(target, &plain).1.contains(rest), "{target}");
-        for (program, line) in [(&or, "or i + 1"), (&behind, "        opt.step()\n        opt.zero_grad()\n\n"), (&skips, "and i + 1")] {
+        for (program, line) in
+            [(&or, "or i + 1"), (&behind, "        opt.step()\n        opt.zero_grad()\n\n"), (&skips, "and i + 1")]
+        {
             let file = port_script(target, program).files.remove(0);
             let said: Vec<_> = file.diagnostics.iter().filter(|d| d.message.starts_with(rest)).collect();
             let at = program[..program.find(line).unwrap()].matches('\n').count() + 1;
-            assert_eq!(said.iter().map(|d| d.original.line).collect::<Vec<_>>(), [at], "{target}: {:#?}{}", file.diagnostics, file.text);
+            assert_eq!(
+                said.iter().map(|d| d.original.line).collect::<Vec<_>>(),
+                [at],
+                "{target}: {:#?}{}",
+                file.diagnostics,
+                file.text
+            );
         }
     }
 }
