@@ -138,9 +138,9 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             }
             continue;
         }
-        let mut facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
-        // Facts from the original project: a device that the port names is not one of its own.
         let all = || views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>();
+        let mut facts = ProjectFacts::collect(&all(), &target.facts);
+        // Facts from the original project: a device that the port names is not one of its own.
         facts.unused = Rc::clone(plan.unused.get_or_insert_with(|| Rc::new(Unused::collect(&all(), &facts.places))));
         let naming_device = || Rc::new(ProjectFacts::definitions_that_name_device(&all()));
         facts.naming_device = Rc::clone(plan.naming_device.get_or_insert_with(naming_device));
@@ -211,7 +211,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         state.give_up(messages::port_does_not_end());
     }
     let views = views(states);
-    let facts = ProjectFacts::collect(views.iter().flatten().map(Rc::as_ref), &target.facts);
+    let facts = ProjectFacts::collect(&views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>(), &target.facts);
     let ported = finish(&plan, recipes, states, &views, &facts, Notes::new(), None);
     (ported, trace.into_inner())
 }

@@ -119,7 +119,7 @@ pub fn ledgers(before: &[&FileView<'_>], after: &[&FileView<'_>], terms: &Ledger
     let path = |file: &usize| old[*file].path.to_owned();
     let mut groups: Vec<Vec<String>> =
         programs(&old).into_iter().map(|program| program.files.iter().map(path).collect()).collect();
-    let facts = ProjectFacts::collect(old.iter().copied(), &TargetFacts::default());
+    let facts = ProjectFacts::collect(&old, &TargetFacts::default());
     let mut before_sides = sides(&old, &facts, &groups, terms, true);
     // Files that no program reaches; all files if no program is found to train.
     let counted = groups.iter().zip(&before_sides).filter(|(_, side)| side.counts());
@@ -129,7 +129,7 @@ pub fn ledgers(before: &[&FileView<'_>], after: &[&FileView<'_>], terms: &Ledger
     groups.push(rest);
     before_sides.extend(sides(&old, &facts, &groups[groups.len() - 1..], terms, true));
     // The roles of a file's names are cached with it, so the original is read before the port.
-    let facts = ProjectFacts::collect(new.iter().copied(), &TargetFacts::default());
+    let facts = ProjectFacts::collect(&new, &TargetFacts::default());
     let after_sides = sides(&new, &facts, &groups, terms, false);
     let mut ledgers: Vec<ProgramLedger> = Vec::new();
     for (n, (before, after)) in before_sides.iter().zip(&after_sides).enumerate() {

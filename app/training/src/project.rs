@@ -283,18 +283,17 @@ impl ProjectFacts {
     }
 
     /// Reads all files of a project.
-    pub fn collect<'v, 't: 'v>(views: impl Iterator<Item = &'v FileView<'t>>, target: &TargetFacts) -> Self {
+    pub fn collect(views: &[&FileView<'_>], target: &TargetFacts) -> Self {
         let k = kinds();
-        let views: Vec<&FileView<'t>> = views.collect();
         // Facts learned about them among other files need not be true among these.
-        for view in &views {
+        for view in views {
             view.roles.forget();
         }
         let classes = Classes::collect(views.iter().map(|view| &view.file));
         let own_device = target.ledger.autocast.as_ref().map(|a| a.device.as_str());
         let mut bridge_classes = BTreeSet::new();
         let bridge = target.bridge.as_ref().map(|b| format!("self.{}", b.name));
-        for view in &views {
+        for view in views {
             for &assignment in view.index.of_kind(k.assignment) {
                 if view.index.target(assignment).is_some_and(|l| bridge.as_deref() == Some(view.index.text_of(l)))
                     && let Some(class) = view.class_of(assignment)
@@ -303,10 +302,10 @@ impl ProjectFacts {
                 }
             }
         }
-        let given_by_place = given_by_place(&views, &classes);
-        let keepers = keepers(&views, &classes);
+        let given_by_place = given_by_place(views, &classes);
+        let keepers = keepers(views, &classes);
         let mut facts = Self {
-            modes: Modes::collect(&views, &target.mode, &target.compute_modes),
+            modes: Modes::collect(views, &target.mode, &target.compute_modes),
             roles: ProjectRoles::default(),
             keras: Keras::of_classes(classes.clone()),
             classes,
@@ -320,7 +319,7 @@ impl ProjectFacts {
             step_is_left: views.iter().any(|view| target.keeps_training_step(view)),
             imported: views.iter().flat_map(|view| loading::imported(view)).map(str::to_owned).collect(),
             imported_words: views.iter().flat_map(|view| loading::imported_words(view)).map(str::to_owned).collect(),
-            leading_to_training: loading::leading_to_training(&views, &target.modules),
+            leading_to_training: loading::leading_to_training(views, &target.modules),
             loaded_by_programs: BTreeSet::new(),
             rates_change_elsewhere: BTreeSet::new(),
             drops: views.iter().any(|view| drops(view)),
@@ -328,16 +327,16 @@ impl ProjectFacts {
             trains_in_tensorflow: false,
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
             given_by_place,
-            given: Given::collect(&views),
+            given: Given::collect(views),
             settings_read: views
                 .iter()
                 .map(|view| (view.path.to_owned(), read(view).into_iter().map(str::to_owned).collect()))
                 .collect(),
-            computing: computing(&views),
+            computing: computing(views),
             changed_settings: views.iter().flat_map(|view| changed(view)).map(str::to_owned).collect(),
-            shared_loaders: SharedLoaders::collect(&views),
-            reach: Reach::collect(&views),
-            collate: Collate::collect(&views),
+            shared_loaders: SharedLoaders::collect(views),
+            reach: Reach::collect(views),
+            collate: Collate::collect(views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
             masks: views.iter().flat_map(|view| truth::returned(view)).collect(),
             called: views
@@ -363,35 +362,35 @@ impl ProjectFacts {
             .collect();
         // In the second pass it is known which functions return a model.
         for _ in 0..2 {
-            facts.keras = Keras::collect(&views, &facts.keras);
+            facts.keras = Keras::collect(views, &facts.keras);
         }
         facts.trains_in_tensorflow = views.iter().any(|view| {
             let trains =
                 ["GradientTape", "apply_gradients", "minimize"].iter().any(|name| !view.calls(name).is_empty());
             view.names.imports("tensorflow") && (trains || facts.keras.work(view).is_some())
         });
-        for view in &views {
+        for view in views {
             for (name, roles) in view.roles.returns(view, &facts.roles) {
                 facts.roles.returns.insert(name, roles);
             }
         }
-        for view in &views {
+        for view in views {
             view.roles.forget();
             for (name, role) in view.roles.attributes(view, &facts.roles) {
                 facts.roles.attributes.entry(name).or_insert(role);
             }
         }
-        for view in &views {
+        for view in views {
             view.roles.forget();
         }
         let programs = |view: &&FileView<'_>| facts.starts(view) && loading::trains(view, &target.modules, own_device);
         let programs: Vec<bool> = views.iter().map(programs).collect();
         let starts: Vec<bool> = views.iter().map(|view| facts.starts(view)).collect();
-        facts.without_device = loading::without_device(&views, &starts, |view: &FileView<'_>| {
+        facts.without_device = loading::without_device(views, &starts, |view: &FileView<'_>| {
             names_device(view, own_device, &Unused::default())
         });
         let rates: Vec<bool> = views.iter().map(|view| facts.changes_rates(view)).collect();
-        [facts.loaded_by_programs, facts.rates_change_elsewhere] = loading::loaded(&views, &programs, &rates);
+        [facts.loaded_by_programs, facts.rates_change_elsewhere] = loading::loaded(views, &programs, &rates);
         facts
     }
 
