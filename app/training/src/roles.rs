@@ -149,7 +149,7 @@ impl Roles {
                 continue;
             }
             known = true;
-            let role = self.role_within(view, project, right, depth - 1);
+            let role = self.role_within(view, project, copied(view, right).unwrap_or(right), depth - 1);
             // A name that is a loss here and a number there is not reliably a tensor.
             if role == Some(Role::Loss) && !self.only_losses(view, project, name, depth - 1) {
                 return None;
@@ -307,6 +307,18 @@ impl Roles {
         out.extend(self.used.iter().filter(|(n, _)| n.starts_with("self.")).map(|(n, r)| (n.clone(), *r)));
         out
     }
+}
+
+/// What a value is a copy of: `net` for `copy.deepcopy(net).to(device)`. A copy without a name is for one use, such as an export.
+fn copied(view: &PythonFile<'_>, mut value: Id) -> Option<Id> {
+    let index = &view.index;
+    while let Some(name) = python::names::called_name(index, value)
+        && MODEL_RETURNED.contains(&name)
+    {
+        value = index.receiver(value)?;
+    }
+    let copies = view.names.qualify(index, index.callee(value)?);
+    first_argument(view, value).filter(|_| matches!(copies.as_deref(), Some("copy.deepcopy" | "copy.copy")))
 }
 
 fn first_argument(view: &PythonFile<'_>, call: Id) -> Option<Id> {
@@ -480,6 +492,11 @@ mod tests {
         check("from torch import nn\na, b = nn.Linear(2, 2), nn.MSELoss()\nb\n^\n", Role::Criterion);
         check("from torch import nn\na = nn.Linear(2, 2).to(d)\na\n^\n", Role::Model);
         check("import torch\na = torch.compile(torch.nn.Linear(2, 2))\na\n^\n", Role::Model);
+        check(
+            "import copy\nfrom torch import nn\na = nn.Linear(2, 2)\nb = copy.deepcopy(a).to(d)\nb\n^\n",
+            Role::Model,
+        );
+        check("import copy\nfrom torch import nn\nb = copy.deepcopy(nn.Linear(2, 2).state_dict())\nb\n^\n", None);
         check("run(kwargs['optimizer'])\n    ^^^^^^^^^^^^^^^^^^^\n", Role::Optimizer);
     }
 

@@ -244,8 +244,8 @@ mod tests {
         check_collection(folds, made, false, true);
         let looped = format!("ls = {{}}\nfor k in sets:\n{both}");
         check_collection(&looped, "    ls[k] = DataLoader(sets[k], shuffle=(k == 'train'))", true, true);
-        let pair = format!("LINE\nfor x in a:\n    net(x).backward()\nfor x in b:\n    net(x)\n");
-        check_collection(&pair, "a, b = (DataLoader(k, shuffle=(k == 'train')) for k in sets)", true, true);
+        let pair = "LINE\nfor x in a:\n    net(x).backward()\nfor x in b:\n    net(x)\n";
+        check_collection(pair, "a, b = (DataLoader(k, shuffle=(k == 'train')) for k in sets)", true, true);
     }
 
     const MADE: &str = concat!(
