@@ -525,7 +525,7 @@ def _forget_cleared():
 def _samples_of(forwards):
     """One tensor that goes through a model more than once is counted once."""
     # They are all kept until the step ends, so that no two have one identity.
-    return sum({number if forward["given"] is None else -id(forward["given"]): forward["entry"]["samples"] for number, forward in enumerate(forwards)}.values())
+    return sum({number if forward["given"] is None else ("tensor", id(forward["given"])): forward["entry"]["samples"] for number, forward in enumerate(forwards)}.values())
 
 
 def _nudge(optimizer):

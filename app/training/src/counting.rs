@@ -12,8 +12,10 @@ pub struct Counted<'t> {
     pub count: &'t str,
     /// The expression that counts, with what else it tests.
     pub expression: Id,
-    /// The assignment that names it, and whether the test negates that name.
-    pub named: Option<(Id, bool)>,
+    /// The assignment that names it.
+    pub named: Option<Id>,
+    /// Whether the test negates it, or its name.
+    pub denied: bool,
     /// What makes the test true at other batches, too: `… or last`.
     pub alternatives: Vec<Id>,
     /// What the test requires besides: `… and ready`.
@@ -22,21 +24,27 @@ pub struct Counted<'t> {
 
 /// Reads a condition as a test that counts.
 pub fn counted<'t>(file: &PythonFile<'t>, condition: Id) -> Option<Counted<'t>> {
+    let k = kinds();
     let index = &file.index;
-    let (mut expression, mut denied) = bare(file, condition);
-    let mut named = None;
+    let (mut expression, denied) = bare(file, condition);
+    let (mut named, mut is_false) = (None, denied);
     if dotted(index, expression).is_some() {
         let assignment = assigned_in_loop(file, expression)?;
-        named = Some((assignment, denied));
+        named = Some(assignment);
         let (value, denies) = bare(file, index.source(assignment)?);
-        (expression, denied) = (value, denied ^ denies);
+        (expression, is_false) = (value, denied ^ denies);
     }
-    let mut found = Counted { count: "", expression, named, alternatives: Vec::new(), conditions: Vec::new() };
-    let text = index.text_of(found.counting(file, expression, denied)?);
+    let (alternatives, conditions) = (Vec::new(), Vec::new());
+    let mut found = Counted { count: "", expression, named, denied, alternatives, conditions };
+    let counting = found.counting(file, expression, is_false)?;
+    let text = index.text_of(counting);
     let (_, tail) = text.split_once('%').filter(|(head, _)| !head.contains(['"', '\'']))?;
     let tail = tail.trim_start();
     let count = &tail[..tail.find(|c: char| "=!<>)".contains(c) || c.is_whitespace()).unwrap_or(tail.len())];
-    found.count = if is_plain(count) { count } else { "" };
+    // `bool(… and ready)`
+    let has_parts = [k.boolean_operator, k.conditional_expression];
+    let is_one = has_parts.iter().all(|kind| index.of_kind_in(*kind, counting).is_empty());
+    found.count = if is_plain(count) && is_one { count } else { "" };
     Some(found)
 }
 
@@ -47,17 +55,45 @@ impl Counted<'_> {
         if index.kind(expression) != kinds().boolean_operator {
             return index.text_of(expression).contains('%').then_some(expression);
         }
-        let sides: Vec<Id> = index.parts(expression).collect();
-        let is_or = sides.first().zip(sides.get(1)).is_some_and(|(a, b)| index.between(*a, *b) == "or");
+        // A line's continuation is between them.
+        let sides = [index.parts(expression).next()?, index.parts(expression).last()?];
         let (at, found) = sides.iter().enumerate().find_map(|(number, side)| {
             let (inner, denies) = bare(file, *side);
             Some((number, self.counting(file, inner, denied ^ denies)?))
         })?;
         let others = sides.iter().enumerate().filter(|(number, _)| *number != at).map(|(_, side)| *side);
         // `not (a or b)` requires both.
-        if is_or == denied { &mut self.conditions } else { &mut self.alternatives }.extend(others);
+        let list = if joins_by_or(file, sides) == denied { &mut self.conditions } else { &mut self.alternatives };
+        list.extend(others);
         Some(found)
     }
+
+    /// Whether an alternative makes the test true at the end of the loop: it compares the number that is counted with another
+    /// than a literal, `i + 1 == len(loader)`, directly or under a name.
+    pub(crate) fn is_at_end(&self, file: &PythonFile<'_>, alternative: Id) -> bool {
+        let (k, index) = (kinds(), &file.index);
+        let (bare_one, _) = bare(file, alternative);
+        let named = dotted(index, bare_one).and_then(|_| assigned_in_loop(file, bare_one));
+        let comparison = named.and_then(|a| index.source(a)).map_or(bare_one, |value| bare(file, value).0);
+        let text = |id: &Id| index.text_of(*id);
+        let head = index.text_of(self.expression).split('%').next().unwrap_or_default();
+        let is_word = |name: &str| head.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+        let names: Vec<&str> = index.of_kind_in(k.identifier, self.expression).iter().map(text).collect();
+        let sides: Vec<Id> = index.parts(comparison).collect();
+        let is_counter = |side: &Id| {
+            let mut inside = index.of_kind_in(k.identifier, *side).iter().chain([side]).map(text);
+            inside.any(|name| names.contains(&name) && is_word(name))
+        };
+        index.kind(comparison) == k.comparison_operator
+            && sides.iter().any(is_counter)
+            && sides.iter().all(|side| is_counter(side) || index.kind(*side) != k.integer)
+    }
+}
+
+/// Whether the operator between two operands is `or`, without comments and line breaks.
+fn joins_by_or(file: &PythonFile<'_>, [left, right]: [Id; 2]) -> bool {
+    let code = file.index.between(left, right).lines().map(|line| line.split('#').next().unwrap_or(line));
+    code.flat_map(str::split_whitespace).any(|word| word == "or")
 }
 
 /// A number, a name with its dots, or a setting with literal keys: `cfg["count"]`.
@@ -147,7 +183,7 @@ mod tests {
             let program = format!("for i in r:\n    {above}\n    if {test}:\n       {mark}\n        f()\n");
             marked::check(&program, expected, |at| {
                 let Some(found) = counted(&at.file(), at.node()) else { return "none".to_owned() };
-                let named = found.named.map_or("", |(_, denied)| if denied { " not named" } else { " named" });
+                let named = found.named.map_or("", |_| if found.denied { " not named" } else { " named" });
                 let each = |word: &str, ids: Vec<_>| {
                     ids.into_iter().map(|id| format!(" {word} {}", at.lines([id]))).collect::<String>()
                 };
@@ -160,6 +196,8 @@ mod tests {
         check("", "i % cfg['n'] == 0 and ready", "cfg['n'] and ready");
         check("", "i % 4 == 0 or end", "4 or end");
         check("", "end or (i % 4 == 0 and ready)", "4 or end and ready");
+        check("", "bool(i % 4 == 0 and ready)", "");
+        check("", "(last := i % 4 == 0 and ready)", "");
         check("", "not (i % 4 or warm)", "4 and warm");
         check("", "not (i % 4 and i + 1 != len(r))", "4 or i + 1 != len(r)");
         check("", "i % len(x) == 0", "");

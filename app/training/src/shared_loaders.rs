@@ -3,6 +3,7 @@
 
 use crate::readers::{Use, made_by, mentions, only_evaluation_reads, use_of};
 use crate::view::FileView;
+use python::names::dotted;
 use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::BTreeMap;
@@ -40,7 +41,7 @@ impl SharedLoaders {
     /// Whether the loader that a call creates is the result of such code.
     pub fn makes(&self, view: &FileView<'_>, call: Id) -> bool {
         made_by(view, call).is_some() && self.calls(view, call).is_some()
-            || Collection::around(view, call).is_some_and(|loaders| loaders.is_of_both())
+            || Collection::around(view, call).is_some_and(|loaders| loaders.value == call && loaders.is_of_both())
     }
 
     /// Whether an expression in such code is true for training, and only then: a parameter, or a name that is compared
@@ -57,7 +58,7 @@ impl SharedLoaders {
             _ => (id, None),
         };
         if let (Some(wanted), Some(loaders)) = (&wanted, Collection::around(view, id)) {
-            return loaders.is_key(name) && loaders.trains(wanted);
+            return loaders.keys.contains(&index.text_of(name)) && loaders.trains_alone(wanted);
         }
         let holds = |call: &Call| {
             let given = &call.given.iter().find(|(parameter, _)| parameter == index.text_of(name))?.1;
@@ -78,8 +79,12 @@ impl SharedLoaders {
 /// Loaders that one comprehension or loop makes, by the names under which they are kept.
 struct Collection<'v, 't> {
     view: &'v FileView<'t>,
-    /// The comprehension, or the loop.
+    /// The comprehension, or the loop's assignment.
     made_in: Id,
+    /// The expression that makes one of them.
+    value: Id,
+    /// Names that the comprehension or the loop binds.
+    keys: Vec<&'t str>,
     names: Vec<&'t str>,
 }
 
@@ -89,23 +94,28 @@ impl<'v, 't> Collection<'v, 't> {
         let (k, index) = (kinds(), &view.index);
         let comprehensions = [k.dictionary_comprehension, k.list_comprehension, k.generator_expression];
         let repeats = |a: &Id| comprehensions.contains(&index.kind(*a)) || index.kind(*a) == k.for_statement;
-        let made_in = index.ancestors(id).take_while(|a| index.kind(*a) != k.function_definition).find(repeats)?;
-        let statement = view.statement_of(id)?;
-        let assignment = index.parts(statement).find(|part| index.kind(*part) == k.assignment);
-        let kept = assignment.and_then(|a| index.target(a));
-        let names = if index.kind(made_in) == k.for_statement {
-            // `loaders[phase] = DataLoader(…)`
-            let kept = kept.filter(|kept| index.is_within(statement, made_in) && index.kind(*kept) == k.subscript)?;
-            index.parts(kept).take(1).map(|object| index.text_of(object)).collect()
-        } else {
-            let kept = kept.filter(|kept| *kept < made_in);
-            let each = |kept: Id| match index.kind(kept) {
-                kind if kind == k.identifier || kind == k.attribute => vec![kept],
-                _ => index.parts(kept).collect(),
-            };
-            kept.into_iter().flat_map(each).map(|name| index.text_of(name)).collect()
+        let around = index.ancestors(id).take_while(|a| index.kind(*a) != k.function_definition).find(repeats)?;
+        let assignment = index.ancestors(id).find(|a| index.kind(*a) == k.assignment);
+        let names_of = |target: Id| match dotted(index, target) {
+            Some(name) => vec![name],
+            None => index.of_kind_in(k.identifier, target).iter().map(|id| index.text_of(*id)).collect(),
         };
-        Some(Self { view, made_in, names })
+        let clauses = index.of_kind_in(k.for_in_clause, around).iter().copied().chain([around]);
+        let keys: Vec<&str> = clauses.filter_map(|clause| index.target(clause)).flat_map(names_of).collect();
+        let (made_in, value, names) = if index.kind(around) == k.for_statement {
+            // `loaders[phase] = DataLoader(…)`
+            let assignment = assignment.filter(|a| index.is_within(*a, around))?;
+            let kept = index.target(assignment).filter(|kept| index.kind(*kept) == k.subscript)?;
+            let [object, key] = index.parts(kept).collect::<Vec<_>>()[..] else { return None };
+            let of_loop = keys.contains(&index.text_of(key));
+            (assignment, index.source(assignment).filter(|_| of_loop)?, vec![index.text_of(object)])
+        } else {
+            let body = index.parts(around).next()?;
+            let value = if index.kind(body) == k.pair { index.parts(body).nth(1)? } else { body };
+            let target = assignment.filter(|a| !index.is_within(*a, around)).and_then(|a| index.target(a));
+            (around, value, target.map_or_else(Vec::new, names_of))
+        };
+        index.is_within(id, value).then_some(Self { view, made_in, value, keys, names })
     }
 
     /// Where they are read, with the key if it is a string.
@@ -114,71 +124,69 @@ impl<'v, 't> Collection<'v, 't> {
         let index = &view.index;
         let read = move |name: Id| {
             let parent = index.parent(name)?;
-            let whole = if index.kind(parent) == k.subscript {
-                parent
-            } else {
-                // `loaders.items()`
-                index.parent(parent).filter(|call| index.callee(*call) == Some(parent)).unwrap_or(name)
-            };
-            let Some(key) = (whole == parent).then(|| index.parts(parent).nth(1)).flatten() else {
-                return Some((None, use_of(view, whole, 3)));
-            };
-            let of = match (plain_string(index, key), use_of(view, whole, 3)) {
+            // `loaders.items()`
+            let called = || index.parent(parent).filter(|call| index.callee(*call) == Some(parent));
+            let key = index.parts(parent).nth(1).filter(|_| index.kind(parent) == k.subscript);
+            let Some(key) = key else { return Some((None, use_of(view, called().unwrap_or(name), 3))) };
+            let of = match (plain_string(index, key), use_of(view, parent, 3)) {
                 // `for phase in …: for batch in loaders[phase]:`, with a test of the phase.
-                (None, Use::Trains) if is_told_apart(view, key) => Use::Unknown,
+                (None, Use::Trains) if is_told_apart(view, index.text_of(key), view.function_of(key)) => Use::Unknown,
                 (_, of) => of,
             };
             Some((plain_string(index, key), of))
         };
         let scope = |name: &str| {
-            let around =
-                if name.starts_with("self.") { view.class_of(self.made_in) } else { view.function_of(self.made_in) };
-            around.unwrap_or(ROOT)
+            let of_object = name.starts_with("self.");
+            (if of_object { view.class_of(self.made_in) } else { view.function_of(self.made_in) }).unwrap_or(ROOT)
         };
         let outside = |id: &Id| !index.is_within(*id, self.made_in);
-        let named: Vec<Id> =
-            self.names.iter().flat_map(|name| mentions(view, name, scope(name))).filter(outside).collect();
-        named.into_iter().filter_map(read).filter(|(_, of)| *of != Use::Asks)
+        let read_at = self.names.iter().flat_map(|name| mentions(view, name, scope(name))).filter(outside);
+        let read_at: Vec<Id> = read_at.collect();
+        read_at.into_iter().filter_map(read).filter(|(_, of)| *of != Use::Asks)
     }
 
-    /// Whether some of them may be for training, and others not.
+    /// Whether some of them are for training and others are not: by their readers; by the expression that makes them; or
+    /// by the phases, if they are written there.
     fn is_of_both(&self) -> bool {
         let uses: Vec<Use> = self.reads().map(|(_, of)| of).collect();
-        uses.is_empty()
-            || uses.contains(&Use::Unknown)
-            || [Use::Trains, Use::Evaluates].iter().all(|one| uses.contains(one))
+        let has = |one: Use| uses.contains(&one);
+        let index = &self.view.index;
+        let apart = || self.keys.iter().any(|key| is_told_apart(self.view, key, Some(self.value)));
+        let phases: Vec<&str> = index
+            .of_kind_in(kinds().string, self.made_in)
+            .iter()
+            .filter(|id| !index.is_within(**id, self.value))
+            .filter_map(|id| plain_string(index, *id))
+            .collect();
+        let named =
+            || phases.iter().any(|phase| is_of_training(phase)) && !phases.iter().all(|phase| is_of_training(phase));
+        has(Use::Trains) && has(Use::Evaluates)
+            || (uses.is_empty() || has(Use::Trains) || has(Use::Unknown)) && (apart() || named())
+            || has(Use::Unknown) && has(Use::Trains)
     }
 
-    /// Whether the comprehension or loop binds a name.
-    fn is_key(&self, name: Id) -> bool {
-        let (k, index) = (kinds(), &self.view.index);
-        let clauses = index.of_kind_in(k.for_in_clause, self.made_in).iter().copied().chain([self.made_in]);
-        let mut targets = clauses.filter_map(|clause| index.target(clause));
-        targets.any(|target| {
-            index
-                .of_kind_in(k.identifier, target)
-                .iter()
-                .chain([&target])
-                .any(|id| index.is_text(*id, index.text_of(name)))
-        })
-    }
-
-    /// Whether the loader of a key is for training: by its readers, or else by the key.
-    fn trains(&self, key: &str) -> bool {
-        let of_key: Vec<Use> = self.reads().filter(|(read, _)| *read == Some(key)).map(|(_, of)| of).collect();
-        if of_key.is_empty() { key.contains("train") } else { of_key.iter().all(|of| *of == Use::Trains) }
+    /// Whether the loader of a key is for training, and no other: by their readers, or else by the key.
+    fn trains_alone(&self, key: &str) -> bool {
+        let (own, others): (Vec<_>, Vec<_>) = self.reads().partition(|(read, _)| *read == Some(key));
+        let trains = |(_, of): &(Option<&str>, Use)| *of == Use::Trains;
+        let is_of_key = if own.is_empty() { is_of_training(key) } else { own.iter().all(trains) };
+        is_of_key && !others.iter().any(|one| one.0.is_some() && trains(one))
     }
 }
 
-/// Whether a name is compared with a string in its function.
-fn is_told_apart(view: &FileView<'_>, name: Id) -> bool {
+/// Whether a phase is the training, by its name.
+fn is_of_training(phase: &str) -> bool {
+    phase.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "train" | "training"))
+}
+
+/// Whether a name is compared with a string within a node, or in the whole file.
+fn is_told_apart(view: &FileView<'_>, name: &str, within: Option<Id>) -> bool {
     let (k, index) = (kinds(), &view.index);
     let compares = |comparison: &Id| {
         let parts: Vec<Id> = index.parts(*comparison).collect();
-        parts.iter().any(|part| index.is_text(*part, index.text_of(name)))
-            && parts.iter().any(|part| index.kind(*part) == k.string)
+        parts.iter().any(|part| index.is_text(*part, name)) && parts.iter().any(|part| index.kind(*part) == k.string)
     };
-    index.of_kind_in(k.comparison_operator, view.function_of(name).unwrap_or(ROOT)).iter().any(compares)
+    index.of_kind_in(k.comparison_operator, within.unwrap_or(ROOT)).iter().any(compares)
 }
 
 fn key(view: &FileView<'_>, function: Id) -> String {
@@ -218,8 +226,12 @@ mod tests {
     #[track_caller]
     fn check_collection(program: &str, line: &str, makes: bool, is_true: bool) {
         let mark = |part: &str| format!("{}{}", " ".repeat(line.find(part).unwrap()), "^".repeat(part.len()));
-        let (from, to) = (line.find("DataLoader").unwrap(), line.rfind("))").unwrap() + 2);
-        let compared = &line[line.find("(k ==").unwrap()..to - 1];
+        let from = line.find("DataLoader").unwrap();
+        let closes = |(at, _): &(usize, &str)| {
+            *at > from && line[from..=*at].matches('(').count() == line[from..=*at].matches(')').count()
+        };
+        let to = line.match_indices(')').find(closes).unwrap().0 + 1;
+        let compared = line.find("(k ==").map_or(&line[from..to], |at| &line[at..to - 1]);
         let marked = format!("{line}\n{}\n{}", mark(&line[from..to]), mark(compared));
         marked::check(&program.replace("LINE", &marked), [makes, is_true], |at| {
             let (shared, view) = (&at.project.shared_loaders, at.file().view);
@@ -227,25 +239,56 @@ mod tests {
         });
     }
 
+    fn reads(key: &str, body: &str) -> String {
+        format!("for x in ls[{key}]:\n    {body}\n")
+    }
+
+    fn fits(key: &str) -> String {
+        reads(key, "net(x).backward()")
+    }
+
     #[test]
-    fn a_comprehension_or_loop_makes_the_loaders_of_both() {
+    fn a_comprehension_makes_the_loaders_of_both() {
         let made = "ls = {k: DataLoader(s, shuffle=(k == 'train')) for k, s in sets}";
-        let reads = |key: &str, body: &str| format!("for x in ls[{key}]:\n    {body}\n");
-        let fits = |key: &str| reads(key, "net(x).backward()");
         let both = format!("LINE\n{}{}", fits("'train'"), reads("'val'", "net(x)"));
         check_collection(&both, made, true, true);
-        check_collection(&format!("LINE\n{}", fits("'a'")), made, false, true);
         check_collection(&both, &made.replace("'train'", "'val'"), true, false);
-        let phases = |body: &str| format!("LINE\nfor p in r:\n    for x in ls[p]:\n        {body}\n");
-        check_collection(&phases("if p == 'train':\n            net(x).backward()"), made, true, true);
-        check_collection(&phases("net(x).backward()"), made, false, true);
         check_collection("def f():\nLINE\n", &made.replace("ls =", "    return"), true, true);
-        let folds = "LINE\nfor l in ls.values():\n    for x in l:\n        net(x).backward()\n";
-        check_collection(folds, made, false, true);
-        let looped = format!("ls = {{}}\nfor k in sets:\n{both}");
-        check_collection(&looped, "    ls[k] = DataLoader(sets[k], shuffle=(k == 'train'))", true, true);
         let pair = "LINE\nfor x in a:\n    net(x).backward()\nfor x in b:\n    net(x)\n";
         check_collection(pair, "a, b = (DataLoader(k, shuffle=(k == 'train')) for k in sets)", true, true);
+        // Two of them train.
+        let two = format!("LINE\n{}{}{}", fits("'train'"), fits("'more'"), reads("'val'", "net(x)"));
+        check_collection(&two, made, true, false);
+        let phases =
+            "LINE\nfor p in r:\n    for x in ls[p]:\n        if p == 'train':\n            net(x).backward()\n";
+        check_collection(phases, made, true, true);
+        let passed =
+            "LINE\ndef fit(ls):\n    for p in r:\n        for x in ls[p]:\n            net(x).backward()\nfit(ls)\n";
+        check_collection(passed, "ls = {k: DataLoader(sets[k]) for k in ['train', 'val']}", true, false);
+    }
+
+    #[test]
+    fn a_comprehension_makes_loaders_of_training_alone() {
+        let made = "ls = {k: DataLoader(s) for k, s in sets}";
+        check_collection(&format!("LINE\n{}", fits("'a'")), made, false, false);
+        check_collection("LINE\nfor p in r:\n    for x in ls[p]:\n        net(x).backward()\n", made, false, false);
+        let folds = "LINE\nfor l in ls.values():\n    for x in l:\n        net(x).backward()\n";
+        check_collection(folds, made, false, false);
+        check_collection("LINE\nrun(ls)\n", made, false, false);
+        // The loader is what the comprehension reads, or what it gives to a function.
+        check_collection("LINE\nsum(ls)\n", "ls = [step(x) for x in DataLoader(s)]", false, false);
+        check_collection("LINE\nsum(ls)\n", "ls = [fit(DataLoader(s)) for s in sets]", false, false);
+    }
+
+    #[test]
+    fn a_loop_makes_the_loaders_of_both() {
+        let both = format!("{}{}", fits("'train'"), reads("'val'", "net(x)"));
+        let looped = format!("ls = {{}}\nfor k in sets:\nLINE\n{both}");
+        check_collection(&looped, "    ls[k] = DataLoader(sets[k], shuffle=(k == 'train'))", true, true);
+        // A loop over folds, with keys of its own.
+        let inner = both.replace('\n', "\n    ");
+        let folds = format!("for fold in range(5):\n    ls = {{}}\nLINE\n    {}\n", inner.trim_end());
+        check_collection(&folds, "    ls['train'] = DataLoader(a)", false, false);
     }
 
     const MADE: &str = concat!(

@@ -83,7 +83,7 @@ fn is_program(file: &Path) -> bool {
 }
 
 /// The command as typed in a shell. Variables from `cargo xtask env` are replaced by that command.
-fn shown(command: &Command) -> String {
+pub(crate) fn shown(command: &Command) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut from_env_verb = false;
     for (name, value) in command.get_envs() {

@@ -46,7 +46,7 @@ impl Request {
                 "--list" => return Ok(Self::List),
                 "--all" => all = true,
                 "--quick" if words.len() == 1 => return Ok(Self::Quick),
-                "--quick" => return Err("`--quick` is a selection of its own".to_owned()),
+                "--quick" => return Err("`--quick` can't be combined with other words".to_owned()),
                 name => match STEPS.iter().find(|step| step.name == name) {
                     Some(step) => chosen.extend(step.after.iter().copied().chain([step.name])),
                     None => return Err(format!("`{name}` is no step of the tests: {}", names().join(", "))),
@@ -174,7 +174,7 @@ mod tests {
         check(&["--all", "lints"], Ok((&["lints"], true)));
         check(&[], Ok((&names(), false)));
         check(&["--all"], Ok((&names(), true)));
-        check(&["--quick", "ports"], Err("`--quick` is a selection of its own"));
+        check(&["--quick", "ports"], Err("`--quick` can't be combined with other words"));
         check(&["speling"], Err("`speling` is no step of the tests: format, "));
         assert_eq!(Request::parse(&["--list"]), Ok(Request::List));
         assert_eq!(Request::parse(&["--quick"]), Ok(Request::Quick));

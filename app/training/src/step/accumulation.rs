@@ -40,7 +40,7 @@ pub struct Accumulation {
     pub named: Option<(Id, bool)>,
     /// What makes an update of the batches that are left at the end of an epoch: another part of the test, or an update
     /// outside of the loop. A step of the target's always takes `count` batches.
-    pub of_rest: Vec<Id>,
+    pub rest_updates: Vec<Id>,
     /// The number of batches, as the step writes it.
     pub count: String,
     /// The same, as written where it is known.
@@ -89,8 +89,8 @@ pub(crate) fn read(
                 let (value, known) = known(file, step, &count, number)?;
                 let part = cut.micro_batch(&file, &value)?;
                 let by = Counter::Parts(cut, part);
-                let (tests, named, of_rest, joined) = (Vec::new(), None, Vec::new(), None);
-                return Ok(Some(Accumulation { by, tests, named, of_rest, count, value, known, joined }));
+                let (tests, named, rest_updates, joined) = (Vec::new(), None, Vec::new(), None);
+                return Ok(Some(Accumulation { by, tests, named, rest_updates, count, value, known, joined }));
             }
             let turns = turns(file, inner, counted)?;
             let (value, known) = known(file, step, index.text_of(turns), turns)?;
@@ -99,7 +99,7 @@ pub(crate) fn read(
                 by: Counter::Turns(turns),
                 tests: Vec::new(),
                 named: None,
-                of_rest: Vec::new(),
+                rest_updates: Vec::new(),
                 count,
                 value,
                 known,
@@ -113,7 +113,8 @@ pub(crate) fn read(
         let (or, and) = (&counted.alternatives, &counted.conditions);
         // What is skipped at more batches is updated at fewer.
         let (others, required) = if skips { (and, or) } else { (or, and) };
-        if counted.count.is_empty() || !required.is_empty() || otherwise || branch && by_name {
+        let is_rest = others.iter().all(|other| counted.is_at_end(&file, *other));
+        if counted.count.is_empty() || !required.is_empty() || !is_rest || otherwise || branch && by_name {
             return Err(why::accumulation_unclear(test));
         }
         let joined = joined_loader(file, step, counted.count, test).filter(|_| !branch);
@@ -126,15 +127,17 @@ pub(crate) fn read(
             None => known(file, step, counted.count, test)?,
         };
         // The name is true at an update if the test for the update requires it.
-        let named = counted.named.map(|(assignment, denied)| (assignment, denied == skips));
+        let named = counted.named.map(|assignment| (assignment, counted.denied == skips));
         let mut tests = if skips { Vec::new() } else { vec![test] };
-        tests.extend(same_tests(file, test, &counted, named.map(|(_, holds)| holds)));
-        let around = loop_around(&file, test);
-        let outside = updates(file, step).into_iter().map(|update| update.call);
-        let outside = outside.filter(|c| file.is_reached(*c) && around.is_some_and(|a| !index.is_within(*c, a)));
-        let of_rest = others.iter().copied().chain(outside).collect();
+        tests.extend(same_tests(file, test, &counted, skips));
+        let body = loop_around(&file, test).and_then(|around| index.body(around));
+        let is_behind = |c: &Id| body.is_some_and(|body| *c > body && !index.is_within(*c, body));
+        let behind = updates(file, step).into_iter().map(|update| update.call);
+        // One of several is for another precision.
+        let behind = behind.filter(|c| file.is_reached(*c)).find(is_behind);
+        let rest_updates = others.iter().copied().chain(behind).collect();
         let count = counted.count.to_owned();
-        return Ok(Some(Accumulation { by, tests, named, of_rest, count, value, known, joined }));
+        return Ok(Some(Accumulation { by, tests, named, rest_updates, count, value, known, joined }));
     }
     Ok(None)
 }
@@ -223,8 +226,9 @@ pub fn skips(file: &PythonFile<'_>, around: Id) -> Vec<Id> {
     index.of_kind_in(k.if_statement, around).iter().copied().filter(only_continues).collect()
 }
 
-/// Other tests of the loop that are true at the same batches: with the same text, or around a scheduler's step.
-fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, name_holds: Option<bool>) -> Vec<Id> {
+/// Other tests of the loop that are true at the batches of an update: by the same name or with the same text, or around a
+/// scheduler's step.
+fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, skips: bool) -> Vec<Id> {
     let k = kinds();
     let index = &file.index;
     let Some(around) = loop_around(&file, test) else { return Vec::new() };
@@ -237,13 +241,12 @@ fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, name_ho
         let found = index.condition(*at).and_then(|c| counted(&file, c));
         *at != test
             && index.otherwise(*at).is_none()
-            && found.is_some_and(|found| match (found.named, name_holds) {
-                (Some((_, denied)), Some(holds)) => denied != holds,
-                _ => {
-                    found.conditions.is_empty()
-                        && (index.text_of(found.expression) == index.text_of(like.expression) && name_holds.is_none()
-                            || found.count == like.count && steps_schedule(*at))
-                }
+            && found.is_some_and(|found| {
+                let is_same = found.named == like.named
+                    && (found.named.is_some() || index.text_of(found.expression) == index.text_of(like.expression))
+                    && (found.denied == like.denied) != skips;
+                let of_schedule = found.named.is_none() && found.count == like.count && steps_schedule(*at);
+                is_same || found.conditions.is_empty() && of_schedule
             })
     };
     index.of_kind_in(k.if_statement, around).iter().copied().filter(same).collect()
@@ -389,6 +392,10 @@ mod tests {
         );
         let skips = "    if (i + 1) % 4 != 0 or late:\n        continue\n    optimizer.step()\n";
         check(&format!("{loops}{skips}"), "accumulation_unclear");
+        let late = "    if (i + 1) % 4 == 0 or i < 100:\n        optimizer.step()\n";
+        check(&format!("{loops}{late}"), "accumulation_unclear");
+        let epochs = "    if e % 2 == 0 or (i + 1) % 4 == 0:\n        optimizer.step()\n";
+        check(&format!("{loops}{epochs}"), "accumulation_unclear");
         check(&format!("{loops}    if (i + 1) % len(x) == 0:\n        optimizer.step()\n"), "accumulation_unclear");
         check(&format!("{loops}    n = f(x)\n    if i % n == 0:\n        optimizer.step()\n"), "count_unknown");
     }
@@ -400,7 +407,7 @@ mod tests {
             let program = format!("for e in range(2):\n{batch}{loop_body}{behind}");
             marked::check(&with_setup(&program), expected, |at| {
                 let step = at.step().expect("a step");
-                at.lines(step.accumulation().expect("accumulation").of_rest.iter().copied())
+                at.lines(step.accumulation().expect("accumulation").rest_updates.iter().copied())
             });
         };
         let updates = "        if (i + 1) % 4 == 0:\n            optimizer.step()\n";
@@ -408,11 +415,37 @@ mod tests {
         check(updates, "    optimizer.step()\n", "optimizer.step()");
         let or = "        if (i + 1) % 4 == 0 or i + 1 == len(loader):\n            optimizer.step()\n";
         check(or, "", "i + 1 == len(loader)");
+        check(&or.replace(" or ", " \\\n            or "), "", "i + 1 == len(loader)");
+        let commented =
+            or.replace("if ", "if (").replace(" or ", "  # and so on\n            or ").replace("):\n", ")):\n");
+        check(&commented, "", "i + 1 == len(loader)");
         let skips = "        if (i + 1) % 4 and i + 1 < len(loader):\n            continue\n        optimizer.step()\n";
         check(skips, "", "i + 1 < len(loader)");
         let named =
             "        last = (i + 1) % 4 == 0 or i + 1 == len(loader)\n        if last:\n            optimizer.step()\n";
         check(named, "", "i + 1 == len(loader)");
+        let is_last = format!("        end = i == len(loader) - 1\n{}", or.replace("i + 1 == len(loader)", "end"));
+        check(&is_last, "", "end");
+        check(updates, "    else:\n        optimizer.step()\n", "optimizer.step()");
+    }
+
+    #[test]
+    fn tests_that_are_true_at_the_same_batches() {
+        let check = |body: &str, expected: &str| {
+            let batch = "for i, (x, y) in enumerate(loader):\n    F.mse_loss(net(x), y).backward()\n";
+            marked::check(&with_setup(&format!("{batch}{body}")), expected, |at| {
+                let step = at.step().expect("a step");
+                at.lines(step.accumulation().expect("accumulation").tests.iter().copied())
+            });
+        };
+        let named = "    last = (i + 1) % 4 == 0\n    show = i % 100 == 0\n    if last:\n        optimizer.step()\n";
+        check(&format!("{named}    if show:\n        f()\n    if not last:\n        g()\n"), "if last:");
+        check(&format!("{named}    if last:\n        f()\n"), "if last:\nif last:");
+        let plain = "    if not (i + 1) % 4:\n        optimizer.step()\n";
+        check(&format!("{plain}    if (i + 1) % 4:\n        f()\n"), "if not (i + 1) % 4:");
+        check(&format!("{plain}    if not (i + 1) % 4:\n        f()\n"), "if not (i + 1) % 4:\nif not (i + 1) % 4:");
+        let skip = "    if (i + 1) % 4:\n        continue\n    optimizer.step()\n";
+        check(&format!("    if (i + 1) % 4:\n        f()\n{skip}"), "");
     }
 
     #[test]

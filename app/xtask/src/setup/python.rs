@@ -97,12 +97,21 @@ impl Framework {
     }
 
     /// The version and the packages of the Python that tests use: this one, unless the user chose another. Empty if there is none.
-    pub(crate) fn installed(&self) -> String {
+    ///
+    /// # Errors
+    ///
+    /// It does not answer.
+    pub(crate) fn installed(&self) -> Result<String> {
         const ASKED: &str = "import sys, importlib.metadata as m; \
-                             print(sys.version, sorted((d.metadata['Name'], d.version) for d in m.distributions()))";
+                             print(sys.version, sorted((str(d.metadata['Name']), str(d.version)) for d in m.distributions()))";
         let chosen = std::env::var_os(self.variable).filter(|program| !program.is_empty()).map(PathBuf::from);
         let program = chosen.or_else(|| self.program().ok());
-        program.and_then(|program| ask(program, &["-c", ASKED])).unwrap_or_default()
+        let Some(program) =
+            program.filter(|program| program.is_file() || on_path(&program.display().to_string()).is_some())
+        else {
+            return Ok(String::new());
+        };
+        ask(&program, &["-c", ASKED]).with_context(|| format!("{} does not list its packages", program.display()))
     }
 
     /// Its Python, once it is installed.

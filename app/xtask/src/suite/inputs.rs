@@ -4,8 +4,8 @@
 //! one that a commit of everything would have.
 
 use super::steps::{Reads, Step};
-use crate::setup::{self, Need, PYTORCH, WITH_TENSORFLOW};
-use crate::step::{ask, on_path};
+use crate::setup::{self, BROWSERS, Need, PYTORCH, WITH_TENSORFLOW};
+use crate::step::{ask, on_path, shown};
 use crate::surroundings;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -50,7 +50,7 @@ impl Snapshot {
             }
             [] => String::new(),
         };
-        hash(&self.inputs(step, &format!("{}{asked}", frameworks(step.needs))))
+        hash(&self.inputs(step, &format!("{}{}{asked}", frameworks(step.needs)?, browsers(step.needs))))
     }
 
     /// The inputs of a step, line by line.
@@ -62,10 +62,22 @@ impl Snapshot {
 }
 
 /// The Pythons that a step needs, with their packages.
-fn frameworks(needs: &[Need]) -> String {
+fn frameworks(needs: &[Need]) -> Result<String> {
     let pairs = [(PYTORCH, setup::NEWEST_PYTORCH), (WITH_TENSORFLOW, setup::TENSORFLOW)];
-    let needed = pairs.iter().filter(|(need, _)| needs.iter().any(|other| other.name == need.name));
-    needed.map(|(need, framework)| format!("{}: {}\n", need.name, framework.installed())).collect()
+    let needed = pairs.iter().filter(|(need, _)| is_among(need, needs));
+    needed.map(|(need, framework)| Ok(format!("{}: {}\n", need.name, framework.installed()?))).collect()
+}
+
+/// The browsers, if a step needs them.
+fn browsers(needs: &[Need]) -> String {
+    let found = if is_among(&BROWSERS, needs) { [setup::chromium(), setup::firefox()] } else { [None, None] };
+    let told =
+        |program: PathBuf| format!("{}: {}\n", program.display(), ask(&program, &["--version"]).unwrap_or_default());
+    found.into_iter().flatten().map(told).collect()
+}
+
+fn is_among(need: &Need, needs: &[Need]) -> bool {
+    needs.iter().any(|other| other.name == need.name)
 }
 
 /// Whether a step's result depends on a file.
@@ -100,6 +112,8 @@ fn files_of(root: &Path, index: &Path) -> Result<Option<(String, BTreeMap<String
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     };
+    // What a user told git not to look at is an input, too.
+    git(&["ls-files", "-z"]).and_then(|tracked| forget_flags(root, index, &tracked))?;
     git(&["add", "--all", "."])?;
     let (tree, list) = (git(&["write-tree"])?, git(&["ls-files", "--stage", "-z"])?);
     let mut files = BTreeMap::new();
@@ -108,6 +122,16 @@ fn files_of(root: &Path, index: &Path) -> Result<Option<(String, BTreeMap<String
         files.insert(path.to_owned(), content.to_owned());
     }
     Ok(Some((tree.trim().to_owned(), files)))
+}
+
+/// Takes `assume-unchanged` and `skip-worktree` off files, by their paths.
+fn forget_flags(root: &Path, index: &Path, paths: &str) -> Result<()> {
+    for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(root).args(["update-index", flag, "-z", "--stdin"]).env("GIT_INDEX_FILE", index);
+        answer(&mut git, paths)?;
+    }
+    Ok(())
 }
 
 /// A file of git's own for a checkout; none if the folder is no checkout.
@@ -135,9 +159,8 @@ fn machine() -> &'static str {
         ] {
             line(program, &on_path(program).and_then(|file| ask(file, &[question])).unwrap_or_default());
         }
-        let tools = setup::found().ok().map(|tools| tools.clang);
-        for program in [tools, setup::chromium(), setup::firefox()].into_iter().flatten() {
-            line(&program.display().to_string(), &ask(&program, &["--version"]).unwrap_or_default());
+        if let Ok(clang) = setup::found().map(|tools| tools.clang) {
+            line(&clang.display().to_string(), &ask(&clang, &["--version"]).unwrap_or_default());
         }
         let mut variables: Vec<(OsString, OsString)> = surroundings::kept(surroundings::BUILD);
         variables.sort();
@@ -172,8 +195,12 @@ fn hash(text: &str) -> Result<String> {
 
 fn git_hash(words: &[&str], input: &str) -> Result<String> {
     let mut git = Command::new("git");
-    git.arg("hash-object").args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = git.spawn().context("cannot start git")?;
+    answer(git.arg("hash-object").args(words), input)
+}
+
+/// What git prints for an input.
+fn answer(git: &mut Command, input: &str) -> Result<String> {
+    let mut child = git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start git")?;
     let mut pipe = child.stdin.take().context("no pipe")?;
     let output = std::thread::scope(|scope| {
         // Git may answer before it has read everything.
@@ -182,7 +209,7 @@ fn git_hash(words: &[&str], input: &str) -> Result<String> {
     });
     let output = output.context("cannot read git's answer")?;
     if !output.status.success() {
-        bail!("git hash-object failed");
+        bail!("{} failed", shown(git));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
@@ -256,11 +283,11 @@ mod tests {
 
     #[test]
     fn the_machine_is_told_by_compiler_programs_and_packages() {
-        let told = format!("{}{}", machine(), frameworks(&[PYTORCH]));
+        let told = format!("{}{}", machine(), frameworks(&[PYTORCH]).unwrap());
         for word in ["rustc: rustc ", "LLVM version", "node: v", "('torch', '"] {
             assert!(told.contains(word), "{word} is missing in\n{told}");
         }
-        assert_eq!(frameworks(&[setup::LINTERS]), "");
+        assert_eq!(frameworks(&[setup::LINTERS]).unwrap() + &browsers(&[setup::LINTERS]), "");
     }
 
     /// A checkout of one file.
@@ -289,7 +316,12 @@ mod tests {
         assert!(ask("git", &["-C", root.to_str().unwrap(), "add", "a.txt"]).is_some());
         std::fs::write(root.join(".git/info/exclude"), "a.txt\n").unwrap();
         std::fs::write(root.join("a.txt"), "three").unwrap();
-        assert_ne!(look().1["a.txt"], now["a.txt"]);
+        let now = look().1["a.txt"].clone();
+        assert_ne!(now, files["a.txt"]);
+        // So does one that git was told not to look at.
+        assert!(ask("git", &["-C", root.to_str().unwrap(), "update-index", "--skip-worktree", "a.txt"]).is_some());
+        std::fs::write(root.join("a.txt"), "four").unwrap();
+        assert_ne!(look().1["a.txt"], now);
         std::fs::remove_dir_all(root).unwrap();
     }
 

@@ -42,12 +42,8 @@ pub(crate) fn say_tested() -> Result<()> {
     let line = verdict(&text, &head);
     println!("{}", line.as_ref().unwrap_or_else(|line| line));
     if line.is_err() {
-        let also = if dirty {
-            " (the checkout has files that HEAD lacks or has otherwise: commit or remove them)"
-        } else {
-            ""
-        };
-        bail!("HEAD has not passed whole: cargo xtask test{also}");
+        let also = if dirty { " (the checkout differs from HEAD: commit or remove the changes)" } else { "" };
+        bail!("not all steps have passed on HEAD: cargo xtask test{also}");
     }
     Ok(())
 }

@@ -251,7 +251,7 @@ impl Plan<'_, '_> {
                 None => at_every_turn(self, a),
             }
             lengths(self, a);
-            for &at in &a.of_rest {
+            for &at in &a.rest_updates {
                 self.input.note_loss(file.view, at, says::rest_of_epoch(&a.count));
             }
             let text = self.accumulation(a, unit);
