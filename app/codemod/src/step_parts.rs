@@ -153,7 +153,11 @@ pub(crate) fn obstacles(view: &FileView<'_>, project: &ProjectFacts) -> Vec<Obst
         Ok(step) => step.obstacles,
         Err(obstacles) => obstacles,
     };
-    let mut obstacles: Vec<Obstacle> = view.steps.training.iter().flat_map(read).collect();
+    once_each(view.steps.training.iter().flat_map(read).collect())
+}
+
+/// Obstacles, once each, in the order of the text.
+pub(crate) fn once_each(mut obstacles: Vec<Obstacle>) -> Vec<Obstacle> {
     obstacles.sort_by_key(|obstacle| obstacle.at);
     obstacles.dedup();
     obstacles

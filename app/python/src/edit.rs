@@ -159,9 +159,14 @@ pub fn unindented(text: &str, part: Range<usize>) -> String {
     dedent(&text[part], indent)
 }
 
+/// Sorts splices by their places in the text.
+pub fn order(splices: &mut [Splice]) {
+    splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
+}
+
 /// A part of a text with splices applied. Of two that overlap, the one that begins first counts.
 pub fn spliced(text: &str, part: Range<usize>, mut splices: Vec<Splice>) -> String {
-    splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
+    order(&mut splices);
     let mut out = String::new();
     let mut at = part.start;
     for splice in splices {

@@ -4,6 +4,7 @@
 
 use super::{Input, Wish};
 use crate::definitions::{BlockShape, Values};
+use crate::step_parts::once_each;
 use python::edit::{Change, Splice, place_without, spliced, splices};
 use python::names::as_operand;
 use python::refactor::{extracted, statements_split};
@@ -101,14 +102,12 @@ fn refusals(
 }
 
 /// Obstacles, once each, in the order of the text.
-fn reasons(input: &Input<'_, '_>, view: &FileView<'_>, mut obstacles: Vec<Obstacle>) -> Vec<Reason> {
-    obstacles.sort_by_key(|o| o.at);
-    obstacles.dedup();
+fn reasons(input: &Input<'_, '_>, view: &FileView<'_>, obstacles: Vec<Obstacle>) -> Vec<Reason> {
     let reason = |obstacle: Obstacle| {
         let at = view.index.item(obstacle.at).start;
         Reason { at, text: input.settings.definitions.message(&obstacle.into()).0 }
     };
-    obstacles.into_iter().map(reason).collect()
+    once_each(obstacles).into_iter().map(reason).collect()
 }
 
 fn tell(input: &Input<'_, '_>, reasons: Vec<Reason>) -> Vec<Wish> {

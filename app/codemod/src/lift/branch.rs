@@ -2,7 +2,7 @@
 
 use super::joined::{first_of, is_target_import, target_imports};
 use crate::fix::Fix;
-use python::edit::{Change, Splice, at_indent, dedent, splices, statement_end};
+use python::edit::{Change, Splice, at_indent, dedent, order, splices, statement_end};
 use python::lines::line_indent;
 use python::lines::line_start;
 use python::tree::{Id, ROOT, Tree, kinds};
@@ -30,7 +30,7 @@ pub(super) fn branch(
         .flat_map(|fix| fix.changes.iter().flat_map(|c| splices(view, c)))
         .filter(|s| s.range.start >= line_start(text, start).min(start) && s.range.end <= text.len())
         .collect();
-    edits.sort_by_key(|s| (s.range.start, s.range.end));
+    order(&mut edits);
     let mut new = String::new();
     let mut at = start;
     for edit in edits {

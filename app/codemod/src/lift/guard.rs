@@ -5,7 +5,7 @@ use super::joined::{first_of, is_target_import, target_imports};
 use crate::fix::Fix;
 use crate::messages;
 use python::edit::{
-    Change, Splice, at_indent, dedent, lines_in_strings, owns_its_lines, spliced, splices, statement_end,
+    Change, Splice, at_indent, dedent, lines_in_strings, order, owns_its_lines, spliced, splices, statement_end,
 };
 use python::lines::line_indent;
 use python::tree::{Id, kinds};
@@ -274,7 +274,7 @@ fn conditional(view: &FileView<'_>, modes: &Modes, fix: &Fix, guard: &str, state
     }
     let range = index.range(node);
     let mut edits: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
-    edits.sort_by_key(|s| (s.range.start, s.range.end));
+    order(&mut edits);
     let mut new = String::new();
     let mut at = range.start;
     for edit in edits {

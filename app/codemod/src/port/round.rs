@@ -45,7 +45,7 @@ pub(super) fn round(
         }
         fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id) && !plan.is_barred(n, &f.id));
         fixes.retain(|f| !plan.is_kept(n, state.rope.origin(f.at)));
-        fixes.sort_by_key(|f| (f.rank, f.at));
+        by_rank(&mut fixes);
         let replacements = match &views[n] {
             Some(view) => {
                 fixes.retain(|fix| {
@@ -80,7 +80,7 @@ pub(super) fn round(
                 outermost_first(view, &mut fixes);
                 fixes.extend(wraps);
                 fixes = without_overlaps(plan, view, fixes);
-                fixes.sort_by_key(|f| (f.rank, f.at));
+                by_rank(&mut fixes);
                 keep_blocks(view, &mut fixes);
                 let replacements = written(plan, view, facts, fixes);
                 let remains = || {
@@ -120,6 +120,11 @@ pub(super) fn round(
         notes.entry(n).or_default().extend(refused);
     }
     (out, notes)
+}
+
+/// The order in which fixes are written.
+fn by_rank(fixes: &mut [Fix]) {
+    fixes.sort_by_key(|fix| (fix.rank, fix.at));
 }
 
 /// Two files may have an edit of the same name, so a rejection can contain the file.
