@@ -165,11 +165,12 @@ impl<'v, 't> Collection<'v, 't> {
             || has(Use::Unknown) && has(Use::Trains)
     }
 
-    /// Whether the loader of a key is for training, and no other: by their readers, or else by the key.
+    /// Whether the loader of a key is for training, and no other: by their readers, or by the key if these are unknown.
     fn trains_alone(&self, key: &str) -> bool {
         let (own, others): (Vec<_>, Vec<_>) = self.reads().partition(|(read, _)| *read == Some(key));
         let trains = |(_, of): &(Option<&str>, Use)| *of == Use::Trains;
-        let is_of_key = if own.is_empty() { is_of_training(key) } else { own.iter().all(trains) };
+        let is_of_key =
+            own.iter().all(|(_, of)| *of != Use::Evaluates) && (is_of_training(key) || own.iter().any(trains));
         is_of_key && !others.iter().any(|one| one.0.is_some() && trains(one))
     }
 }
@@ -256,6 +257,8 @@ mod tests {
         check_collection("def f():\nLINE\n", &made.replace("ls =", "    return"), true, true);
         let pair = "LINE\nfor x in a:\n    net(x).backward()\nfor x in b:\n    net(x)\n";
         check_collection(pair, "a, b = (DataLoader(k, shuffle=(k == 'train')) for k in sets)", true, true);
+        let unknown = both.replace("in ls['train']", "in bar").replace("LINE\n", "LINE\nbar = tqdm(ls['train'])\n");
+        check_collection(&unknown, made, true, true);
         // Two of them train.
         let two = format!("LINE\n{}{}{}", fits("'train'"), fits("'more'"), reads("'val'", "net(x)"));
         check_collection(&two, made, true, false);
