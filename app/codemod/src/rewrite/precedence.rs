@@ -10,7 +10,7 @@ enum Binding {
     /// `x := 1` and `yield x`, which stand between brackets.
     Bracketed,
     /// `a if b else c` and `lambda: x`, as on the right of `=`.
-    Any,
+    Expression,
     /// `a or b`, as around `if` and `else`.
     Boolean,
     /// `not a`, as beside `and` and `or`.
@@ -72,7 +72,7 @@ fn binding(index: &Index<'_>, id: Id) -> Binding {
     let (k, kind) = (kinds(), index.kind(id));
     match kind {
         _ if [k.named_expression, k.r#yield].contains(&kind) => Binding::Bracketed,
-        _ if [k.conditional_expression, k.lambda].contains(&kind) => Binding::Any,
+        _ if [k.conditional_expression, k.lambda].contains(&kind) => Binding::Expression,
         _ if kind == k.boolean_operator => Binding::Boolean,
         _ if kind == k.not_operator => Binding::Not,
         _ if kind == k.comparison_operator => Binding::Comparison,
@@ -95,7 +95,7 @@ fn around(index: &Index<'_>, id: Id) -> Binding {
         _ if kind == k.comparison_operator => Binding::Arithmetic,
         _ if [k.not_operator, k.boolean_operator].contains(&kind) => Binding::Not,
         _ if kind == k.conditional_expression => Binding::Boolean,
-        _ if kind == k.keyword_argument => Binding::Any,
+        _ if kind == k.keyword_argument => Binding::Expression,
         _ => Binding::Bracketed,
     }
 }
@@ -116,10 +116,10 @@ fn before(text: &str) -> Binding {
             Binding::Bracketed
         }
         _ if ["<<", ">>"].iter().any(|sign| text.ends_with(sign)) => Binding::Unary,
-        _ if text.ends_with("->") => Binding::Any,
+        _ if text.ends_with("->") => Binding::Expression,
         _ if ["==", "!=", "<=", ">=", "<", ">"].iter().any(|sign| text.ends_with(sign)) => Binding::Arithmetic,
         _ if text.ends_with(ARITHMETIC) => Binding::Unary,
-        _ => Binding::Any,
+        _ => Binding::Expression,
     }
 }
 
