@@ -248,6 +248,9 @@ def _hand_over(number, module, start):
     else:
         # A module that holds more than the original's, such as the loss and its weights.
         fits = {name: [own for own in mine if own == name or own.endswith(f".{name}")] for name in theirs}
+        if all(own and all(_is_same(start[name], theirs[of]) for name in own) for of, own in fits.items()):
+            # A copy of the model, such as a teacher, begins like it.
+            return
         places = {name: own[0] for name, own in fits.items() if len(own) == 1 and tuple(mine[own[0]].shape) == theirs[name].shape}
         if len(places) != len(theirs):
             note("start", "the modules differ, so each started with its own weights")
@@ -258,6 +261,10 @@ def _hand_over(number, module, start):
     for name, own in places.items():
         mine[own].data.copy_(torch.from_numpy(theirs[name]))
         start[own] = theirs[name]
+
+
+def _is_same(one, other):
+    return one.shape == other.shape and bool((one == other).all())
 
 
 def _place():
@@ -313,7 +320,7 @@ def _call(original, self, *args, **kwargs):
 
                 stand_in_random.begin(SEED * 7919 + _counts["forward"])
         found = original(self, *args, **kwargs)
-        _note_forward(self, args, kwargs, found, trains, frozen=not any(p.requires_grad for p in parameters))
+        _note_forward(self, args, kwargs, found, trains)
         return found
     finally:
         _counts["depth"] -= 1
@@ -328,7 +335,7 @@ def _left_behind():
         _behind.append((len(RECORD["steps"]), [{name: _array(value) for name, value in root.named_buffers()} for root in _roots]))
 
 
-def _note_forward(module, args, kwargs, found, trains, frozen):
+def _note_forward(module, args, kwargs, found, trains):
     """Writes a forward down: as an evaluation, or as one that may turn out to be a step's when a gradient goes through its output."""
     import torch
 
@@ -340,13 +347,13 @@ def _note_forward(module, args, kwargs, found, trains, frozen):
             "step": len(RECORD["steps"]), "module": type(_bare(module)).__name__, "training": module.training,
             "samples": 0 if first is None else first.shape[0] if first.dim() else 1, "batches": 1, "grad": grad,
             "output": float(outputs[0].double().sum()) if outputs else 0.0,
-            # Whether it learns nothing and was given the very batch of the step around it, as a teacher is.
+            # Whether it is by another model than the step's, and of the very batch of that step, as a teacher's is.
             "of_step": False,
         }
         through = [value for value in outputs if value.requires_grad] if trains else []
         if through or trains and not outputs:
             # Whether a gradient goes through something that is no tensor can't be seen.
-            _pending["forwards"].append({"went": not outputs, "entry": entry, "given": first, "input": None if first is None else _summary(first)})
+            _pending["forwards"].append({"went": not outputs, "entry": entry, "module": _bare(module), "given": first, "input": None if first is None else _summary(first)})
             forward = _pending["forwards"][-1]
             for value in through:
                 value.register_hook(lambda gradient, forward=forward: forward.update(went=True))
@@ -354,8 +361,7 @@ def _note_forward(module, args, kwargs, found, trains, frozen):
             RECORD["call"] = [list(value.shape) for value in _leaves((args, kwargs)) if isinstance(value, torch.Tensor)]
         if first is not None:
             _pending["seen"].append(_summary(first))
-            if frozen:
-                _pending["given"].append((entry, _pending["seen"][-1]))
+            _pending["given"].append((entry, _bare(module), _pending["seen"][-1]))
         # One that trains after all is taken out again.
         RECORD["evaluations"].append(entry)
 
@@ -503,10 +509,10 @@ def _note_step(gradients, parameters, place, of_optimizer):
 
 
 def _note_given(forwards):
-    """Marks the evaluations, by what learns nothing, of a batch that a step was given, too."""
+    """Marks the evaluations, by other models than the step's, of a batch that the step was given, too."""
     trained = [forward["input"] for forward in forwards if forward["input"]]
-    for entry, given in _pending["given"]:
-        entry["of_step"] = given in trained
+    for entry, module, given in _pending["given"]:
+        entry["of_step"] = given in trained and not any(forward["module"] is module for forward in forwards)
 
 
 def _forget_cleared():
