@@ -16,6 +16,7 @@ import itertools
 import json
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import threading
@@ -53,7 +54,10 @@ def arguments():
     parser.add_argument("--show", metavar="SEED-NUMBER", help="print a program, its ports and the verdicts")
     parser.add_argument("--shrink", type=int, default=0, metavar="N", help="then make a program of each of the N most frequent faults small")
     parser.add_argument("--relations", action="store_true", help="also port each program rewritten so that it means the same")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if not shutil.which(chosen.command):
+        parser.error(f"there is no command {chosen.command}: cargo xtask generated builds it")
+    return chosen
 
 
 class Results:

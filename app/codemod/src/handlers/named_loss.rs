@@ -9,6 +9,7 @@ use python::edit::{Change, Splice, place_without, spliced, splices};
 use python::names::as_operand;
 use python::refactor::{extracted, statements_split};
 use python::tree::{Id, Tree, kinds};
+use std::cell::RefCell;
 use training::step::{handed_losses, optimizers_named, steps_that_train, unnamed_loss};
 use training::{FileInProject, FileView, Obstacle};
 
@@ -145,7 +146,9 @@ fn if_ported(
     let text = spliced(view.index.text, 0..view.index.text.len(), splices.clone());
     let tree = Tree::parse(&text);
     let then = FileView::read(view.path, &tree);
-    let input = Input { text: &text, view: Some(&then), ..*input };
+    // What is said of the text as it would be then has no place in this one.
+    let told = RefCell::default();
+    let input = Input { text: &text, view: Some(&then), notes: &told, ..*input };
     if tree.has_error() {
         return None;
     }

@@ -204,11 +204,16 @@ fn the_update_for_the_rest_of_an_epoch_is_reported() {
     );
     let skips = plain.replace("        if (i + 1) % 4 == 0:\n            opt.step()\n            opt.zero_grad()\n",
         "        if (i + 1) % 4 and i + 1 != len(loader):\n            continue\n        opt.step()\n        opt.zero_grad()\n");
+    // The loss gets a name first.
+    let unnamed = or.replace("loss = torch", "(torch").replace(" / 4\n        loss.backward()", " / 4).backward()");
     for target in ["ipu", "popdist"] {
         assert!(!ported_script(target, &plain).1.contains(rest), "{target}");
-        for (program, line) in
-            [(&or, "or i + 1"), (&behind, "        opt.step()\n        opt.zero_grad()\n\n"), (&skips, "and i + 1")]
-        {
+        for (program, line) in [
+            (&or, "or i + 1"),
+            (&unnamed, "or i + 1"),
+            (&behind, "        opt.step()\n        opt.zero_grad()\n\n"),
+            (&skips, "and i + 1"),
+        ] {
             let file = port_script(target, program).files.remove(0);
             let said: Vec<_> = file.diagnostics.iter().filter(|d| d.message.starts_with(rest)).collect();
             let at = program[..program.find(line).unwrap()].matches('\n').count() + 1;
