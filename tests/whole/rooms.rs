@@ -15,14 +15,15 @@ use std::process::Command;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("guide", &[]),
     ("uresnet", &[]),
-    ("python", &[]),
-    ("training", &["guide", "python"]),
-    ("codemod", &["guide", "python", "training"]),
-    ("tables", &["guide"]),
+    ("sorting", &[]),
+    ("python", &["sorting"]),
+    ("training", &["guide", "python", "sorting"]),
+    ("codemod", &["guide", "python", "sorting", "training"]),
+    ("tables", &["guide", "sorting"]),
     ("launch", &["guide", "tables"]),
     ("forward", &["uresnet"]),
     ("site", &["guide", "python", "codemod", "launch"]),
-    ("web", &["guide", "python", "training", "codemod", "launch", "uresnet", "forward"]),
+    ("web", &["guide", "python", "sorting", "training", "codemod", "launch", "uresnet", "forward"]),
     ("cli", &["guide", "python", "training", "codemod", "launch", "uresnet", "site"]),
     ("xtask", &[]),
     (
@@ -46,7 +47,7 @@ const OWNED: &[(&str, &[&str])] = &[
 ];
 
 /// Rooms of pure functions: no file, socket, process, environment, clock or terminal, and nothing of the browser.
-const PURE: &[&str] = &["guide", "python", "training", "codemod", "tables", "launch", "uresnet", "forward"];
+const PURE: &[&str] = &["guide", "sorting", "python", "training", "codemod", "tables", "launch", "uresnet", "forward"];
 
 /// Forbidden in a pure room's source, except in build scripts and tests.
 const IMPURE: &[&str] = &[
@@ -61,6 +62,9 @@ const IMPURE: &[&str] = &[
     "dbg!(",
     "todo!(",
 ];
+
+/// Rooms that are compiled for a download sort with `sorting`.
+const SORTED: &[&str] = &["python", "training", "codemod"];
 
 /// Crates that depend on a browser.
 const BROWSER: &[&str] = &["web-sys", "js-sys", "wasm-bindgen"];
@@ -104,6 +108,9 @@ fn broken_rules(workspace: &Workspace) -> Vec<String> {
         for (number, line) in ordinary_code(text) {
             for word in IMPURE.iter().filter(|word| line.contains(**word)) {
                 broken.push(format!("{room} does no IO, but {}:{number} says {word}", path.display()));
+            }
+            if SORTED.contains(&room.as_str()) && [".sort(", ".sort_"].iter().any(|word| line.contains(word)) {
+                broken.push(format!("{}:{number}: use the crate `sorting`, which is compiled once", path.display()));
             }
         }
     }
@@ -268,6 +275,12 @@ fn a_way_into_the_browser_is_shown() {
 fn io_in_a_pure_room_is_named_with_its_line() {
     let broken = made_up(&[], &[], &[("codemod", "fn f() {\n    std::fs::read(\"x\");\n}\n")]);
     assert_eq!(broken, ["codemod does no IO, but x.rs:2 says std::fs"]);
+}
+
+#[test]
+fn a_sort_of_its_own_in_a_downloaded_room_is_named() {
+    let broken = made_up(&[], &[], &[("codemod", "fn f(mut list: Vec<u8>) {\n    list.sort();\n}\n")]);
+    assert_eq!(broken, ["x.rs:2: use the crate `sorting`, which is compiled once"]);
 }
 
 #[test]

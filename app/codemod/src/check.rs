@@ -46,7 +46,7 @@ pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
     for section in &guide.sections {
         every_rule_fires(guide, section, &seen.fired, &mut failures);
     }
-    failures.sort_by_key(|f| f.line);
+    sorting::by_key(&mut failures, |f| f.line);
     failures
 }
 

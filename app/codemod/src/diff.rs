@@ -195,7 +195,7 @@ fn assign_edits(hunks: &mut [Hunk], old_lines: &[&str], new_lines: &[&str], edit
         let in_new = touched(&new_ranges, &(start..start + edit.text.len()));
         shift += edit.text.len() as isize - (edit.end.saturating_sub(edit.start)) as isize;
         let mut hit: Vec<usize> = in_old.chain(in_new).collect();
-        hit.sort();
+        sorting::plain(&mut hit);
         hit.dedup();
         if hit.is_empty() {
             hit.push(nearest(&old_ranges, edit.start));

@@ -70,7 +70,7 @@ pub(crate) fn matches<'t>(
             }
         }
     }
-    found.sort_by_key(|m| m.node);
+    sorting::by_key(&mut found, |m| m.node);
     found.dedup_by_key(|m| m.node);
     found
 }

@@ -51,6 +51,6 @@ pub fn overview<'a>(ported: &'a Ported, recipes: &RecipeSet) -> Option<Overview<
             None => left.push((title, 1)),
         }
     }
-    left.sort_by_key(|(_, places)| std::cmp::Reverse(*places));
+    sorting::by_key(&mut left, |(_, places)| std::cmp::Reverse(*places));
     Some(Overview { stops, done, left })
 }

@@ -72,7 +72,7 @@ impl Ported {
     pub fn keep_reported(&mut self, is_of_kind: &dyn Fn(&str) -> bool) {
         let Self { files, certificate, .. } = self;
         files.retain(|file| !is_of_kind(&file.path) || !file.diagnostics.is_empty());
-        files.sort_by_key(|file| is_of_kind(&file.path));
+        sorting::by_key(files, |file| is_of_kind(&file.path));
         certificate.files.retain(|path, _| files.iter().any(|file| file.path == *path));
     }
 }

@@ -177,7 +177,7 @@ pub(crate) fn residue(
         // If a test itself mentions CUDA, the code that it disables needs no message.
         !test.to_ascii_lowercase().contains("cuda")
     });
-    found.sort_by_key(|(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
+    sorting::by_key(&mut found, |(id, ..)| (index.item(*id).start, std::cmp::Reverse(index.item(*id).end)));
     let mut out: Vec<Found> = Vec::new();
     for (id, severity, message) in found {
         let range = index.range(id);

@@ -136,7 +136,7 @@ pub(crate) fn as_metavariables(patch: &str) -> Result<(String, Bound), (usize, S
 pub(crate) fn nodes(view: &FileView<'_>, project: &ProjectFacts, part: Part) -> Vec<Id> {
     let file = FileInProject { view, project };
     let mut nodes: Vec<Id> = steps(view, project).flat_map(|step| of_step(file, &step, part)).collect();
-    nodes.sort();
+    sorting::plain(&mut nodes);
     nodes.dedup();
     nodes
 }
@@ -158,7 +158,7 @@ pub(crate) fn obstacles(view: &FileView<'_>, project: &ProjectFacts) -> Vec<Obst
 
 /// Obstacles, once each, in the order of the text.
 pub(crate) fn once_each(mut obstacles: Vec<Obstacle>) -> Vec<Obstacle> {
-    obstacles.sort_by_key(|obstacle| obstacle.at);
+    sorting::by_key(&mut obstacles, |obstacle| obstacle.at);
     obstacles.dedup();
     obstacles
 }

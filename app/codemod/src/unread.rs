@@ -40,6 +40,6 @@ pub(crate) fn unread(view: &FileView<'_>) -> Vec<Unread> {
             }
         }
     }
-    found.sort_by_key(|unread| unread.range.start);
+    sorting::by_key(&mut found, |unread| unread.range.start);
     found
 }

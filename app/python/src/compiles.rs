@@ -67,7 +67,7 @@ pub fn refused(index: &Index<'_>) -> Vec<Refused> {
     look.strings();
     look.blocks();
     look.lines();
-    look.found.sort_by_key(|refused| (refused.range.start, refused.rule));
+    sorting::by_key(&mut look.found, |refused| (refused.range.start, refused.rule));
     look.found
 }
 

@@ -161,7 +161,7 @@ pub fn unindented(text: &str, part: Range<usize>) -> String {
 
 /// Sorts splices by their places in the text.
 pub fn order(splices: &mut [Splice]) {
-    splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
+    sorting::by_key(splices, |splice| (splice.range.start, splice.range.end));
 }
 
 /// A part of a text with splices applied. Of two that overlap, the one that begins first counts.

@@ -224,7 +224,7 @@ pub fn first_use(file: &PythonFile<'_>, name: &str) -> Option<Id> {
     let attributes = attributes.filter_map(|id| index.parent(*id));
     let named = attributes.filter(|id| file.names.qualify(index, *id).as_deref() == Some(name));
     let mut places: Vec<Id> = imported.chain(named).collect();
-    places.sort_unstable();
+    sorting::plain(&mut places);
     let provides = places.iter().any(|id| is_for_another_python(file, *id));
     places.first().copied().filter(|_| !provides)
 }

@@ -311,7 +311,7 @@ impl NodePattern {
             });
             keywords.extend(places);
         }
-        keywords.sort();
+        sorting::plain(&mut keywords);
         // If an argument is positional, so are those to the left of it.
         for count in 1..=keywords.len() {
             self.by_place.extend(self.with_places(&keywords[..count]));

@@ -40,6 +40,6 @@ pub fn statements_split(file: &PythonFile<'_>, parts: &[Id]) -> Vec<Change> {
         }
     }
     changes.retain(|change| !change.has_no_place(file) && !change.swallows_comment(file));
-    changes.sort_by_key(Change::node);
+    sorting::by_key(&mut changes, Change::node);
     changes
 }

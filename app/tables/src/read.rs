@@ -88,7 +88,7 @@ pub fn read_targets(fronts: &[(String, String)]) -> Result<Vec<TargetTable>, Vec
         known.iter().filter(|(.., front)| front.target.is_none()).find_map(|(.., front)| front.launch.as_ref());
     let foreign = of_all.map(|launch| launch.lint.foreign.clone()).unwrap_or_default();
     known.retain(|(.., front)| front.target.is_some() && front.launch.is_some());
-    known.sort_by(|(.., a), (.., b)| (a.order, &a.target).cmp(&(b.order, &b.target)));
+    sorting::by(&mut known, |(.., a), (.., b)| (a.order, &a.target).cmp(&(b.order, &b.target)));
     let launch_of = |name: &str| {
         let (_, text, _) = known.iter().find(|(.., front)| front.target.as_deref() == Some(name))?;
         toml::from_str::<toml::Table>(text).ok()?.remove("launch")?.try_into::<toml::Table>().ok()

@@ -58,7 +58,7 @@ pub fn runs<'t>(view: &FileView<'t>, keras: &Keras) -> Vec<Run<'t>> {
             });
         }
     }
-    out.sort_by_key(|r| r.call);
+    sorting::by_key(&mut out, |r| r.call);
     out
 }
 

@@ -114,7 +114,7 @@ impl From<Figure> for Reading {
 pub fn ledgers(before: &[&FileView<'_>], after: &[&FileView<'_>], terms: &LedgerTerms) -> Vec<ProgramLedger> {
     let [mut old, mut new] = [before, after].map(<[_]>::to_vec);
     for views in [&mut old, &mut new] {
-        views.sort_by_key(|view| view.path);
+        sorting::by_key(views, |view| view.path);
     }
     let path = |file: &usize| old[*file].path.to_owned();
     let mut groups: Vec<Vec<String>> =

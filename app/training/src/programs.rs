@@ -26,7 +26,7 @@ pub(crate) fn programs(views: &[&FileView<'_>]) -> Vec<Started> {
         (unlikeliness(&reached, hydra.is_some()), Started { at, hydra, files })
     };
     let mut programs: Vec<(i32, Started)> = started.map(program).collect();
-    programs.sort_by_key(|(unlikely, started)| (*unlikely, views[started.files[0]].path));
+    sorting::by_key(&mut programs, |(unlikely, started)| (*unlikely, views[started.files[0]].path));
     programs.into_iter().map(|(_, started)| started).collect()
 }
 

@@ -144,7 +144,7 @@ fn calls(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>) -> Vec<Id> {
         });
         let given: Vec<Id> = given.map(|c| c.id()).filter(|c| !out.contains(c)).collect();
         out.extend(given);
-        out.sort();
+        sorting::plain(&mut out);
     }
     out
 }
@@ -221,7 +221,7 @@ fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id, phase: Opti
     let skips = around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied();
     let skips = skips.filter(|id| *id > forward && *id < update && loop_around(&file, *id) == around);
     tests.extend(skips.map(|id| index.ancestors(id).find(|a| index.kind(*a) == k.if_statement).unwrap_or(id)));
-    tests.sort();
+    sorting::plain(&mut tests);
     tests.dedup();
     let counts = |test: Id| index.condition(test).is_some_and(|c| counted(&file, c).is_some());
     out.extend(tests.iter().map(|t| if counts(*t) { why::gathered(*t) } else { why::part_under_test(*t) }));

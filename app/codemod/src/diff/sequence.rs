@@ -48,10 +48,10 @@ fn search(hook: &mut Capture, old: &Vec<usize>, in_old: Range<usize>, new: &Vec<
 /// Positions of the values that occur once, in order.
 fn once(side: &[usize]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..side.len()).collect();
-    places.sort_by_key(|at| side[*at]);
+    sorting::by_key(&mut places, |at| side[*at]);
     let mut once: Vec<usize> =
         places.chunk_by(|a, b| side[*a] == side[*b]).filter(|same| same.len() == 1).map(|same| same[0]).collect();
-    once.sort();
+    sorting::plain(&mut once);
     once
 }
 

@@ -88,7 +88,7 @@ impl Bag {
                 Class::Other => items.push((token.hash, 1)),
             }
         }
-        items.sort();
+        sorting::plain(&mut items);
         let weight = items.iter().map(|item| item.1).sum();
         Bag { items, weight }
     }

@@ -172,7 +172,7 @@ fn split_lines(
 ) -> Option<Result<Wish, Vec<Reason>>> {
     let mut changes = statements_split(view, steps);
     changes.extend(optimizers_named(view));
-    changes.sort_by_key(Change::node);
+    sorting::by_key(&mut changes, Change::node);
     let at = changes.first().and_then(Change::node)?;
     if_ported(input, view, at, changes, refused)
 }

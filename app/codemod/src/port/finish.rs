@@ -136,7 +136,7 @@ pub(super) fn finish(
             comments &= origin.comments.iter().all(|(c, n)| left(c) + went(c) >= *n);
             removed.extend(gone.iter().map(|(line, c)| format!("{}:{line} {c}", state.source.path)));
         }
-        diagnostics.sort_by(|a, b| {
+        sorting::by(&mut diagnostics, |a, b| {
             let key = |d: &Diagnostic| (d.original.line, d.original.column, d.ported.line, d.ported.column);
             (key(a), &a.recipe).cmp(&(key(b), &b.recipe))
         });
@@ -190,7 +190,7 @@ fn all_reports(
     let trains = |view: &FileView<'_>| !view.steps.training.is_empty() || !view.calls("fit").is_empty();
     let place = |n: usize| order.iter().position(|file| *file == n).unwrap_or(usize::MAX);
     let mut files: Vec<_> = files.into_iter().enumerate().collect();
-    files.sort_by_cached_key(|(n, (_, view))| (place(*n), !trains(view), !facts.leads_to_training(view)));
+    sorting::by_key(&mut files, |(n, (_, view))| (place(*n), !trains(view), !facts.leads_to_training(view)));
     let mut of_file = |(n, view): (usize, &FileView<'_>)| {
         let state = &states[n];
         let mut remarks = reports(plan, view, facts, false, &mut once);
@@ -229,7 +229,7 @@ struct Covered(Vec<(usize, usize)>);
 impl Covered {
     fn by<'r>(ranges: impl Iterator<Item = &'r Range<usize>>) -> Self {
         let mut starts: Vec<(usize, usize)> = ranges.map(|range| (range.start, range.end)).collect();
-        starts.sort_unstable();
+        sorting::plain(&mut starts);
         // The furthest end so far.
         let mut furthest = 0;
         for (_, end) in &mut starts {

@@ -29,7 +29,7 @@ pub(super) fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) ->
             let statements = matches!(patch.shape, Shape::Statements(_));
             nodes.retain(|id| is_statement(id) == statements);
         }
-        nodes.sort();
+        sorting::plain(&mut nodes);
         nodes.dedup();
         Some(nodes)
     };

@@ -26,7 +26,7 @@ pub(super) fn orphaned(original: &FileView<'_>, text: &str, rope: &Rope<'_>) -> 
         }
         out.push(Replacement { range: start..end, text: String::new(), by: fate.by.clone() });
     }
-    out.sort_by_key(|r| r.range.start);
+    sorting::by_key(&mut out, |r| r.range.start);
     let mut done = 0;
     out.retain(|r| {
         let free = r.range.start >= done;

@@ -24,7 +24,7 @@ pub(super) fn own(view: &FileView<'_>, node: Id) -> Range<usize> {
 /// The order in which overlapping fixes are resolved: the one that changes more text first, because it has more
 /// context; then the order of the guide.
 pub(super) fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
-    fixes.sort_by_cached_key(|fix| {
+    sorting::by_key(fixes, |fix| {
         let extents: Vec<Range<usize>> = fix.changes.iter().flat_map(|c| c.extents(view)).collect();
         let start = extents.iter().map(|r| r.start).min().unwrap_or(0);
         let end = extents.iter().map(|r| r.end).max().unwrap_or(0);

@@ -21,7 +21,7 @@ pub(super) fn pointless(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement
         Some((node, (change, rope.authors(&(range.start..range.end + 1)).into_iter().next()?)))
     });
     let mut found: Vec<_> = found.collect();
-    found.sort_by_key(|(node, _)| *node);
+    sorting::by_key(&mut found, |(node, _)| *node);
     index.outermost(&mut found, |(node, _)| *node);
     let replacements = found.into_iter().flat_map(|(_, (change, by))| {
         splices(view, &change).into_iter().map(move |s| Replacement { range: s.range, text: s.text, by: by.clone() })

@@ -16,7 +16,7 @@ pub(super) fn repeated(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement>
     let imports =
         [k.import_statement, k.import_from_statement].into_iter().flat_map(|kind| index.of_kind(kind)).copied();
     let mut statements: Vec<Id> = tries.chain(imports).collect();
-    statements.sort_unstable();
+    sorting::plain(&mut statements);
     let mut out: Vec<Replacement> = Vec::new();
     for s in statements {
         let start = index.item(s).start;

@@ -124,7 +124,7 @@ pub(super) fn round(
 
 /// The order in which fixes are written.
 fn by_rank(fixes: &mut [Fix]) {
-    fixes.sort_by_key(|fix| (fix.rank, fix.at));
+    sorting::by_key(fixes, |fix| (fix.rank, fix.at));
 }
 
 /// Two files may have an edit of the same name, so a rejection can contain the file.
@@ -215,7 +215,7 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts, fixes: Ve
         }
         out.extend(own.into_iter().map(|s| (order + 1, Replacement { range: s.range, text: s.text, by: by.clone() })));
     }
-    imports.sort_by(|a, b| a.text.cmp(&b.text));
+    sorting::by(&mut imports, |a, b| a.text.cmp(&b.text));
     // A fix that would remove the text around another's import waits for the next round.
     let splits = |r: &Replacement| {
         let within = |import: &Replacement| r.range.start < import.range.start && import.range.start < r.range.end;
@@ -225,7 +225,7 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts, fixes: Ve
     out.retain(|(order, _)| !waiting.contains(order));
     let mut all: Vec<(usize, Replacement)> = imports.into_iter().map(|r| (0, r)).chain(out).collect();
     // At one place imports come first, insertions before replacements, and otherwise the order of the guide applies.
-    all.sort_by_key(|(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
+    sorting::by_key(&mut all, |(order, r)| (r.range.start, *order != 0, !r.range.is_empty(), *order));
     let mut done = 0;
     let mut result: Vec<Replacement> = Vec::new();
     for (_, r) in all {

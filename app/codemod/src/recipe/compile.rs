@@ -64,7 +64,7 @@ pub(super) fn declare(guides: &[Guide], errors: &mut Vec<RecipeError>) -> (Recip
     targets.values_mut().for_each(|target| target.facts.compute_modes.clone_from(&modes));
     let mut owners: Vec<&Target> = targets.values().collect();
     // Definitions that a target inherits belong to the one that it extends: names of later targets override them.
-    owners.sort_by_key(|target| target.extends.is_none());
+    sorting::by_key(&mut owners, |target| target.extends.is_none());
     let modules: Vec<(String, String)> =
         owners.iter().flat_map(|t| t.facts.modules.iter().map(|module| (module.clone(), t.name.clone()))).collect();
     for target in targets.values_mut() {
@@ -152,7 +152,7 @@ fn compute_modes(guides: &[Guide]) -> Vec<String> {
     let own = fronts().filter_map(|front| Some(front.mode.as_ref().map_or(front.target.as_ref()?, |mode| &mode.name)));
     let mut names: Vec<String> =
         own.chain(fronts().flat_map(|front| &front.compute_modes)).map(|n| n.to_ascii_lowercase()).collect();
-    names.sort();
+    sorting::plain(&mut names);
     names.dedup();
     names
 }

@@ -13,7 +13,7 @@ pub(crate) fn options(view: &FileView<'_>) -> Vec<RunSetting> {
     };
     let mut calls: Vec<Id> = view.calls("add_argument").to_vec();
     calls.extend(view.calls("option").iter().filter(click));
-    calls.sort();
+    sorting::plain(&mut calls);
     calls.into_iter().filter_map(|call| option(view, call)).collect()
 }
 

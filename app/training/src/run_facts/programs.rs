@@ -30,7 +30,7 @@ pub(crate) fn collect(views: &[&FileView<'_>], yaml: &[(&str, &str)], target: &T
             target.modules.iter().any(|m| view.names.imports(m)) && !view.calls("backward").is_empty()
         })
     };
-    found.sort_by_key(|program| !program.files.iter().any(trains));
+    sorting::by_key(&mut found, |program| !program.files.iter().any(trains));
     found
 }
 
@@ -281,7 +281,7 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
             }
         }
     }
-    found.sort_by_key(|join| join.by);
+    sorting::by_key(&mut found, |join| join.by);
     found
 }
 

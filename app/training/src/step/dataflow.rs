@@ -34,7 +34,7 @@ pub fn leaves(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
             out.extend(index.parts(block).filter(|s| !compound(*s)));
         }
     }
-    out.sort();
+    sorting::plain(&mut out);
     out
 }
 

@@ -156,7 +156,7 @@ impl Extraction {
         // An expression that was replaced by a name as a whole has nothing to change inside.
         let whole: Vec<_> = edits.iter().map(|(r, _)| r.clone()).collect();
         edits.retain(|(r, _)| !whole.iter().any(|w| w != r && w.start <= r.start && r.end <= w.end));
-        edits.sort_by_key(|(r, _)| r.start);
+        sorting::by_key(&mut edits, |(r, _)| r.start);
         edits.dedup();
         let range = index.range(statement);
         let mut out = String::new();

@@ -69,7 +69,7 @@ impl<'a, 't> Scope<'a, 't> {
         if function.is_none() {
             statements.extend(index.parts(ROOT).filter(|s| index.kind(*s) == k.expression_statement));
             statements.retain(|s| file.function_of(*s).is_none());
-            statements.sort();
+            sorting::plain(&mut statements);
         }
         let mut scope = Self { file, function, statements, forwards, computed: BTreeSet::new() };
         // A name that is read above the line that computes it, in the next iteration of a loop.

@@ -86,7 +86,7 @@ impl Scope<'_, '_> {
             self.add_companions(one);
         }
         expressions.extend(self.beside(&expressions));
-        expressions.sort();
+        sorting::plain(&mut expressions);
         expressions.dedup();
         let mut kept: Vec<(Id, String)> = Vec::new();
         expressions.retain(|id| match self.before_loop(*id) {
@@ -99,7 +99,7 @@ impl Scope<'_, '_> {
         moves.expressions.extend(expressions);
         unknown.dedup();
         moves.unknown_tensors.extend(unknown);
-        own.sort_by_key(|one| one.at);
+        sorting::by_key(&mut own, |one| one.at);
         let is_moved =
             |name: &str| own.iter().any(|one| one.names.iter().any(|n| n == name)) || self.computed.contains(name);
         moves.exported.extend(exported(self.file).filter(|id| {
@@ -296,7 +296,7 @@ impl Scope<'_, '_> {
         // As the program writes them.
         let place =
             |name: &String| index.of_kind_in(k.identifier, target).iter().position(|id| index.text_of(*id) == name);
-        one.names.sort_by_key(place);
+        sorting::by_key(&mut one.names, place);
     }
 }
 

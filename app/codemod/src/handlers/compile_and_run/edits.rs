@@ -270,7 +270,7 @@ impl Plan<'_, '_> {
             classes = listed.iter().filter_map(|n| n.name.split('.').next()).collect();
         }
         let mut tuples: Vec<String> = classes.into_iter().map(tuple).collect();
-        tuples.sort_by_key(|t| std::cmp::Reverse(t.len()));
+        sorting::by_key(&mut tuples, |t| std::cmp::Reverse(t.len()));
         tuples.dedup();
         match tuples.as_slice() {
             [longer, shorter, ..] => {

@@ -35,7 +35,7 @@ pub(super) fn normalise(input: &Input<'_, '_>, view: &FileView<'_>) -> Vec<Wish>
         (turn || part) && !is_left_early(view, *at)
     });
     let mut found: Vec<Id> = tests.chain(loops).collect();
-    found.sort();
+    sorting::plain(&mut found);
     index.outermost(&mut found, |at| *at);
     found.into_iter().filter_map(|at| Some(Wish::new(view, at, vec![body_alone(view, at)?]))).collect()
 }

@@ -15,7 +15,7 @@ pub(super) fn joined(view: &FileView<'_>, edits: Vec<Wish>) -> Vec<Wish> {
     };
     let shares_line = |id: &Id| !owns_its_lines(view, *id, *id);
     let mut gone: Vec<Id> = edits.iter().filter_map(removed).filter(shares_line).collect();
-    gone.sort_unstable();
+    sorting::plain(&mut gone);
     gone.dedup();
     let mut runs: Vec<(Id, Id)> = Vec::new();
     for id in gone.iter().copied() {

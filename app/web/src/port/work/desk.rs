@@ -240,7 +240,7 @@ fn outcome(port: &Port) -> Outcome {
     let file = |(file, diff): (&PortedFile, &FileDiff)| {
         let mut diagnostics: Vec<Diagnostic> = file.diagnostics.clone();
         let place = |d: &Diagnostic| (d.ported.line, d.ported.column);
-        diagnostics.sort_by_key(place);
+        sorting::by_key(&mut diagnostics, place);
         // Two strings in a line may have the same message.
         diagnostics.dedup_by(|a, b| a.ported.line == b.ported.line && a.recipe == b.recipe && a.message == b.message);
         FileOutcome {
