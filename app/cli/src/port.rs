@@ -7,7 +7,7 @@ use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
 use crate::{launch_project, output, sarif};
 use anyhow::Result;
-use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TwinCommands};
+use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetOption, TwinCommands};
 use launch::Twin;
 use python::{SourceFile, Trees};
 use training::Program;
@@ -63,8 +63,12 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("portolan: to compare original and port on this machine's CPU{folder}:\n  {command}");
     }
 
+    let idle = idle_options(&project, recipes, &options, &port);
+    for sentence in &idle {
+        say_line!("portolan: error: {sentence}");
+    }
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
-    Ok(written && !found(Severity::Error) && !(args.check && found(Severity::Warning)))
+    Ok(written && idle.is_empty() && !found(Severity::Error) && !(args.check && found(Severity::Warning)))
 }
 
 fn texts(project: &Project) -> Vec<SourceFile> {
@@ -171,6 +175,24 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
         }
     }
     Port { ported, ledgers, programs, shown }
+}
+
+/// A sentence for each option that was set and changes nothing in this port: it must not look as if it did.
+pub(crate) fn idle_options(project: &Project, recipes: &RecipeSet, options: &Options, result: &Port) -> Vec<String> {
+    let targets = recipes.targets();
+    let Some(target) = targets.iter().find(|target| target.id == options.target) else { return Vec::new() };
+    let is_set = |option: &TargetOption| {
+        let default = target.default_of(option, options.sdk.as_deref());
+        options.options.get(&option.name).is_some_and(|value| *value != default)
+    };
+    let is_idle = |option: &&TargetOption| {
+        let mut without = options.clone();
+        without.options.remove(&option.name);
+        port(project, recipes, &without).ported.files == result.ported.files
+    };
+    let idle = target.options.iter().filter(|option| is_set(option)).filter(is_idle);
+    idle.map(|TargetOption { name, label, .. }| format!("option `{name}` ({label}) changes nothing in this port"))
+        .collect()
 }
 
 fn patch(project: &Project, ported: &Ported) -> String {

@@ -34,7 +34,6 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     if let Some(file) = &args.html {
         check_writable(file)?;
     }
-    let python = python::find(args.python.as_deref())?;
     let project = Project::read(std::slice::from_ref(&args.path), None)?;
     if let [only] = &project.inputs[..]
         && let Err(diagnostic) = &only.text
@@ -42,6 +41,10 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
         return Err(usage(format!("{}: {}", only.shown, diagnostic.message)).into());
     }
     let port = port::port(&project, recipes, &options);
+    if let Some(sentence) = port::idle_options(&project, recipes, &options, &port).first() {
+        return Err(usage(sentence.clone()).into());
+    }
+    let python = python::find(args.python.as_deref())?;
     let start = start::of(args, &project, &port)?;
     let ported = &port.ported;
     tell(&project, &port, recipes);

@@ -2,6 +2,7 @@
 
 use crate::definitions::{Definitions, Values};
 use crate::ported::{Options, SourceFile};
+use guide::OptionKind;
 use std::collections::BTreeMap;
 use training::TargetFacts;
 use training::requirements::{Pin, pins};
@@ -48,12 +49,15 @@ impl<'a> Settings<'a> {
         self.target.variables.get(name)?.value_for(meaning, &self.sdk).map(|value| value.value.as_str())
     }
 
-    /// Values for every block: `option.NAME`, as text and as whether it is on, and `variable.NAME.MEANING`.
+    /// Values for every block: `option.NAME`, as text and as whether it is on or, a number, not the default, and
+    /// `variable.NAME.MEANING`.
     pub(crate) fn facts(&self) -> Values {
         let mut facts = Values::default();
         for (name, value) in &self.values {
+            let declared = self.target.options.iter().find(|option| option.name == *name);
+            let is_other = declared.is_some_and(|o| o.kind == OptionKind::Number && o.default_for(&self.sdk) != value);
             let name = format!("option.{name}");
-            facts = facts.text(&name, value.as_str()).flag(&name, value == "on");
+            facts = facts.text(&name, value.as_str()).flag(&name, value == "on" || is_other);
         }
         for (name, variable) in &self.target.variables {
             for meaning in variable.value.iter().map(|value| &value.is) {

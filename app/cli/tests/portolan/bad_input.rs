@@ -126,6 +126,22 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
+fn an_option_without_effect_is_an_error() {
+    let home = folder(&[("a.py", TRAINER)]);
+    let ported = portolan(home.path(), &["port", "--target", "ipu", "a.py"]);
+    let ran = portolan(home.path(), &["port", "--target", "ipu", "--option", "stages=4", "a.py"]);
+    let expected = "portolan: error: option `stages` (Stages of a Keras pipeline) changes nothing in this port\n";
+    assert_eq!((ran.code, ran.out, ran.err.ends_with(expected)), (1, ported.out, true), "{}", ran.err);
+    let rehearsed = portolan(home.path(), &["rehearse", "--target", "ipu", "--option", "stages=4", "a.py"]);
+    assert!(rehearsed.code == 2 && rehearsed.err.contains("option `stages`"), "{rehearsed:?}");
+    // The default needs no effect, and an option that has one is taken.
+    for (target, set) in [("ipu", "stages=2"), ("hpu", "lazy=on")] {
+        let ran = portolan(home.path(), &["port", "--target", target, "--option", set, "a.py"]);
+        assert!(ran.code == 0 && !ran.err.contains("changes nothing in this port"), "{set}: {ran:?}");
+    }
+}
+
+#[test]
 fn requirements_that_can_not_be_read_stop_nothing() {
     let home = folder(&[("train.py", TRAINER)]);
     fs::write(home.path().join("requirements.txt"), b"\xff\xfen\0u\0m\0p\0y\0").unwrap();
