@@ -101,9 +101,9 @@ struct OptionTable {
     launch: Option<String>,
 }
 
-/// `["on", "off"]`, `"number"` or `"text"`.
+/// `["on", "off"]`, `"number"` or `"shapes"`.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "`values` must be a list of strings, \"number\" or \"text\"")]
+#[serde(untagged, expecting = "`values` must be a list of strings, \"number\" or \"shapes\"")]
 enum Values {
     OneOf(Vec<String>),
     Any(AnyValue),
@@ -113,7 +113,7 @@ enum Values {
 #[serde(rename_all = "lowercase")]
 enum AnyValue {
     Number,
-    Text,
+    Shapes,
 }
 
 #[derive(Deserialize)]
@@ -198,7 +198,7 @@ impl OptionTable {
         let kind = match self.values {
             Values::OneOf(values) => OptionKind::OneOf(values),
             Values::Any(AnyValue::Number) => OptionKind::Number,
-            Values::Any(AnyValue::Text) => OptionKind::Text,
+            Values::Any(AnyValue::Shapes) => OptionKind::Shapes,
         };
         let mut defaults = Vec::new();
         for DefaultFor { sdk, value } in self.default_for {

@@ -229,8 +229,8 @@ pub enum OptionKind {
     OneOf(Vec<String>),
     /// A whole number above 0.
     Number,
-    /// Any text without quotes and line ends.
-    Text,
+    /// `ask`, or the shapes of a step's inputs, such as `3x224x224,scalar`.
+    Shapes,
 }
 
 impl OptionKind {
@@ -242,7 +242,7 @@ impl OptionKind {
             Self::Number => {
                 value.len() < 10 && value.bytes().all(|b| b.is_ascii_digit()) && value.bytes().any(|b| b != b'0')
             }
-            Self::Text => !value.contains(['"', '\'', '\\', '\n', '\r']),
+            Self::Shapes => value == "ask" || value.split(',').all(is_shape),
         }
     }
 }
@@ -252,9 +252,14 @@ impl std::fmt::Display for OptionKind {
         match self {
             Self::OneOf(values) => f.write_str(&values.join(" or ")),
             Self::Number => f.write_str("an integer above 0"),
-            Self::Text => f.write_str("a text without quotes"),
+            Self::Shapes => f.write_str("`ask`, or a shape for each input, such as 3x224x224,scalar"),
         }
     }
+}
+
+fn is_shape(shape: &str) -> bool {
+    let is_size = |size: &str| OptionKind::Number.admits(size);
+    shape == "scalar" || shape.split('x').all(is_size)
 }
 
 /// `[field.lazy_mode]`: a field that a port adds next to the project's compute mode.

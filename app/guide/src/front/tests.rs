@@ -89,14 +89,18 @@ fn options_are_held_to_their_values() {
         "values = [\"on\"]\ndefault = \"auto\"",
         "7: the default `auto` is not a value of option `lazy`",
     );
+    for wrong in ["", "3x", "banana", "3x4,", "scalar x 3"] {
+        let fault = format!("7: the default `{wrong}` is not a value of option `lazy`");
+        check_option_fault(&format!("values = \"shapes\"\ndefault = \"{wrong}\""), &fault);
+    }
     check_option_fault("values = \"number\"\ndefault = \"0\"", "7: the default `0` is not a value of option `lazy`");
     check_option_fault(
         "values = \"digits\"\ndefault = \"0\"",
-        "6: `values` must be a list of strings, \"number\" or \"text\"",
+        "6: `values` must be a list of strings, \"number\" or \"shapes\"",
     );
-    check_option_fault("values = \"text\"", "4: missing field `default`");
+    check_option_fault("values = \"shapes\"", "4: missing field `default`");
     check_option_fault(
-        "values = \"text\"\ndefault = \"a\"\ndefault_for = [{ sdk = \"1.20\", value = \"b\" }]",
+        "values = \"shapes\"\ndefault = \"ask\"\ndefault_for = [{ sdk = \"1.20\", value = \"3x4\" }]",
         "8: `1.20` in sdk is not a comparison",
     );
 }

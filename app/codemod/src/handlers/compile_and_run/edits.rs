@@ -3,7 +3,7 @@
 use super::super::Wish;
 use super::messages::{ADOPTS, BIND, CLIP, FETCHES, HYPERPARAMETERS, MISSING, RUNTIME, UNLESS_COMPILING};
 use super::optimizer::Optimizer;
-use super::plan::{Plan, reads_here};
+use super::plan::{Plan, reads_here, shapes};
 use crate::definitions::Values;
 use crate::step_parts::{Part, StepParts, of_call, of_step};
 use python::edit::{Change, dedent};
@@ -226,13 +226,13 @@ impl Plan<'_, '_> {
 
     fn runtime(&self) -> String {
         let file = self.turn.step.file;
-        let shapes = self.shapes();
+        let shapes = shapes(self.input);
         let inputs = self.turn.inputs.iter().enumerate().map(|(n, input)| {
-            let sizes = shapes.get(n).and_then(Option::as_deref);
+            let sizes = shapes.get(n);
             Values::default()
                 .text("option", input.name.replace('_', "-"))
                 .flag("shaped", sizes.is_some())
-                .text("sizes", sizes.unwrap_or_default())
+                .text("sizes", sizes.cloned().unwrap_or_default())
                 .text("dtype", if input.is_integer { "int64" } else { "bfloat16" })
         });
         let q = file.view.layout.quote;
@@ -279,16 +279,5 @@ impl Plan<'_, '_> {
             }
             _ => tuples.concat(),
         }
-    }
-
-    /// Shapes set by the user (`--option input_shape=3x224x224,scalar`), as the elements of a tuple.
-    fn shapes(&self) -> Vec<Option<String>> {
-        let given = self.input.settings.values.get("input_shape").map_or("", String::as_str);
-        let sizes = |shape: &str| {
-            let sizes: Vec<&str> = shape.split('x').map(str::trim).collect();
-            let plain = sizes.iter().all(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit()));
-            plain.then(|| format!("{},", sizes.join(", ")))
-        };
-        given.split(',').map(|s| if s.trim() == "scalar" { Some(String::new()) } else { sizes(s) }).collect()
     }
 }

@@ -36,6 +36,7 @@ messages! {
     rate_missing();
     several_models();
     several_processes();
+    shapes_differ(inputs);
     starts_elsewhere();
 }
 

@@ -149,11 +149,27 @@ impl<'a, 't> Plan<'a, 't> {
                 None => {}
             }
         }
+        obstacles.extend(turn.as_ref().and_then(|turn| shapes_differ(input, turn)));
         match turn.filter(|_| obstacles.is_empty()) {
             Some(turn) => Ok(Self { input, turn, optimizers, missing, clipping, handed_in, constants, limit }),
             None => Err(obstacles),
         }
     }
+}
+
+/// Shapes that the user set for another number of inputs.
+fn shapes_differ(input: &Input<'_, '_>, turn: &Turn<'_, '_>) -> Option<Obstacle> {
+    let given = shapes(input).len();
+    let names: Vec<&str> = turn.inputs.iter().map(|input| input.name.as_str()).collect();
+    let differs = given > 0 && given != names.len();
+    differs.then(|| says::shapes_differ(names.join(", ")).at(turn.step.whole))
+}
+
+/// Shapes that the user set (`--option input_shape=3x224x224,scalar`), as the elements of a tuple.
+pub(super) fn shapes(input: &Input<'_, '_>) -> Vec<String> {
+    let given = input.settings.values.get("input_shape").filter(|given| *given != "ask");
+    let sizes = |shape: &str| if shape == "scalar" { String::new() } else { format!("{},", shape.replace('x', ", ")) };
+    given.map_or_else(Vec::new, |given| given.split(',').map(sizes).collect())
 }
 
 /// An optimizer of a part of the model that the step runs, `model.head.parameters()`: what is compiled would be the part.

@@ -58,7 +58,7 @@ pub(super) fn Field(asked: TargetOption, default: String) -> impl IntoView {
             />
         }
         .into_any(),
-        OptionKind::Text => view! {
+        OptionKind::Shapes => view! {
             <input type="text" placeholder=default id=id.clone() aria-describedby=about.clone() prop:value=chosen on:change=choose/>
         }
         .into_any(),
