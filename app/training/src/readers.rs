@@ -2,6 +2,7 @@
 
 use crate::steps::names_validation;
 use crate::view::FileView;
+use crate::words::TRAINING_CALLS;
 use python::names::{called_name, dotted};
 use python::tree::{Id, ROOT, kinds};
 
@@ -159,7 +160,7 @@ fn function_reads(view: &FileView<'_>, call: Id, mention: Id, depth: u8) -> Use 
     [Use::Trains, Use::Unknown, Use::Evaluates].into_iter().find(|u| uses.contains(u)).unwrap_or(Use::Asks)
 }
 
-/// A loop trains if it has a backward pass, itself or in a function of this file that it calls.
+/// A loop trains if it has a backward pass, itself or in a function of this file that it calls, or calls what trains.
 fn body_reads(view: &FileView<'_>, node: Id, depth: u8) -> Use {
     let k = kinds();
     let index = &view.index;
@@ -167,12 +168,19 @@ fn body_reads(view: &FileView<'_>, node: Id, depth: u8) -> Use {
     let trains = calls.iter().any(|c| {
         matches!(called_name(index, *c), Some("backward" | "zero_grad" | "step"))
             || called_name(index, *c).is_some_and(|n| n.ends_with("training_step"))
+            || index.callee(*c).is_some_and(|callee| is_compiled_training(view, index.text_of(callee)))
             || depth > 0
                 && definition(view, *c)
                     .filter(|d| !index.is_within(node, *d))
                     .is_some_and(|d| body_reads(view, d, depth - 1) == Use::Trains)
     });
     if trains { Use::Trains } else { Use::Evaluates }
+}
+
+/// Whether a name is the result of a call that trains, such as a model that a vendor's function compiled with its optimizer.
+fn is_compiled_training(view: &FileView<'_>, name: &str) -> bool {
+    let calls = TRAINING_CALLS.iter().flat_map(|word| view.calls(word));
+    calls.filter_map(|call| target(view, *call)).any(|target| view.index.is_text(target, name))
 }
 
 /// The function of this file that a call refers to: by its name, or as a method of the same object.
@@ -206,6 +214,8 @@ mod tests {
         check(&format!("{made}for x in tqdm(a):\n    fit(x)\ndef fit(x):\n    net(x).backward()\n"), false);
         check(&format!("{made}def fit(data):\n    for x in data:\n        net(x).backward()\nfit(a)\n"), false);
         check(&format!("{made}print(len(a))\n"), false);
+        check(&format!("{made}step = poptorch.trainingModel(net)\nfor x in a:\n    step(x)\n"), false);
+        check(&format!("{made}step = poptorch.inferenceModel(net)\nfor x in a:\n    step(x)\n"), true);
         check(&format!("{made}run(a)\n"), false);
     }
 
