@@ -81,6 +81,34 @@ except Exception as error:
         for (case, expected), line in zip(cases.items(), told):
             self.assertIn(expected, line, case)
 
+    def test_fsdp_takes_its_precision_from_its_plugin_only(self):
+        """What precision a trainer has. Without a card for each process FSDP itself does not start."""
+        plugin = "H.HPUFSDPPrecision"
+        cases = {
+            f"strategy=S(precision_plugin={plugin}('32-true')), precision='32-true'": "32-true",
+            f"strategy=S(precision_plugin={plugin}('bf16-mixed'))": "bf16-mixed",
+            "strategy=S(), precision='32-true'": "bf16-mixed",
+            f"strategy=S(precision_plugin=None), plugins={plugin}('32-true')": "32-true",
+            f"strategy=S(), plugins={plugin}('32-true')": "precision set through both",
+        }
+        program = GAUDI + "S = H.HPUFSDPStrategy\n"
+        for case in cases:
+            program += f"""
+try:
+    trainer = L.Trainer(accelerator=H.HPUAccelerator(), devices=1, {case}, {QUIET})
+    print("case", trainer.precision_plugin.precision)
+except Exception as error:
+    print("case", error)
+"""
+        run = Run(self.target, program, **EAGER)
+        told = [line for line in run.out.splitlines() if line.startswith("case")]
+        self.assertEqual(len(told), len(cases), run.trace)
+        for (case, expected), line in zip(cases.items(), told):
+            self.assertIn(expected, line, case)
+
+    def test_the_profiler_refuses_the_other_one(self):
+        self.refused(GAUDI + 'import os\nos.environ["HABANA_PROFILE"] = "1"\nH.HPUProfiler()', "HABANA_PROFILE")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -42,8 +42,9 @@ def set_device(which):
 
 
 for _name, _answer in {
-    **answers(), "get_device_name": "GAUDI", "get_device_capability": "1.23", "is_bf16_supported": True, "manual_seed": stand_in_random.manual_seed,
-    "manual_seed_all": stand_in_random.manual_seed, "initial_seed": stand_in_random.initial_seed,
+    **answers(), "get_device_name": "GAUDI", "get_device_capability": "1.23", "is_bf16_supported": True,
+    "memory_stats": dict.fromkeys(("Limit", "InUse", "MaxInUse", "NumAllocs", "NumFrees", "ActiveAllocs", "MaxAllocSize"), 0),
+    "manual_seed": stand_in_random.manual_seed, "manual_seed_all": stand_in_random.manual_seed, "initial_seed": stand_in_random.initial_seed,
     "set_rng_state": stand_in_random.set_rng_state, "set_rng_state_all": stand_in_random.set_rng_state_all,
 }.items():
     globals().setdefault(_name, recorded(_name, _answer))
