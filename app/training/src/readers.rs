@@ -214,8 +214,8 @@ mod tests {
         check(&format!("{made}for x in tqdm(a):\n    fit(x)\ndef fit(x):\n    net(x).backward()\n"), false);
         check(&format!("{made}def fit(data):\n    for x in data:\n        net(x).backward()\nfit(a)\n"), false);
         check(&format!("{made}print(len(a))\n"), false);
-        check(&format!("{made}step = poptorch.trainingModel(net)\nfor x in a:\n    step(x)\n"), false);
-        check(&format!("{made}step = poptorch.inferenceModel(net)\nfor x in a:\n    step(x)\n"), true);
+        check(&format!("{made}run = poptorch.trainingModel(net)\nfor x in a:\n    run(x)\n"), false);
+        check(&format!("{made}run = poptorch.inferenceModel(net)\nfor x in a:\n    run(x)\n"), true);
         check(&format!("{made}run(a)\n"), false);
     }
 
