@@ -100,6 +100,7 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         ("tensorflow", args.tensorflow || read.get("tensorflow").is_some() && target.has_field("tensorflow")),
     ];
     let of_code = ["rank_option", "unplaced", "unported"].into_iter().filter(|name| target.has_field(name));
+    let of_code = of_code.chain(args.setup.then_some("requirements"));
     let of_code = of_code.filter_map(|name| Some((name.to_string(), read.get(name)?.to_string())));
     let given = switches.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name.to_string(), "on".to_string()));
     let modules = args.modules.iter().map(|list| ("modules".to_string(), list.clone()));

@@ -39,6 +39,8 @@ pub struct Program {
     pub command_line: CommandLine,
     /// Its settings, with their defaults.
     pub settings: Vec<RunSetting>,
+    /// The list of packages beside it, or above it in the project.
+    pub requirements: Option<String>,
     /// How its processes join.
     pub joins: Vec<Join>,
     /// Where a batch is divided by the number of processes, which means that it is the total of all processes; for a target with a loader
@@ -205,7 +207,7 @@ pub fn run_facts(files: &[SourceFile], target: &TargetFacts) -> RunFacts {
     run_facts_of_views(&views.iter().collect::<Vec<_>>(), files, target)
 }
 
-/// [`run_facts`] for Python files that have already been read. Of `files` only the YAML files are read.
+/// [`run_facts`] for Python files that have already been read. Of `files` only the YAML files are read, and the names of the lists of packages.
 #[must_use]
 pub fn run_facts_of_views(views: &[&FileView<'_>], files: &[SourceFile], target: &TargetFacts) -> RunFacts {
     let yaml: Vec<(&str, &str)> = files
@@ -217,7 +219,13 @@ pub fn run_facts_of_views(views: &[&FileView<'_>], files: &[SourceFile], target:
         let (line, why) = yaml::read(text).fault?;
         Some((Place { path: (*path).to_owned(), line }, why))
     });
-    RunFacts { unread: unread.collect(), programs: programs::collect(views, &yaml, target) }
+    let mut programs = programs::collect(views, &yaml, target);
+    for program in &mut programs {
+        let folders = program.place.path.rmatch_indices('/').map(|(end, _)| &program.place.path[..=end]);
+        let mut lists = folders.chain([""]).map(|folder| format!("{folder}requirements.txt"));
+        program.requirements = lists.find(|list| files.iter().any(|file| file.path == *list));
+    }
+    RunFacts { unread: unread.collect(), programs }
 }
 
 impl Program {
@@ -326,6 +334,9 @@ impl Program {
         }
         if self.unplaced {
             say("unplaced", "on".to_owned());
+        }
+        if let Some(list) = &self.requirements {
+            say("requirements", list.clone());
         }
         if let Some(divided) = &self.divided {
             say("divided", "on".to_owned());

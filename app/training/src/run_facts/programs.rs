@@ -53,6 +53,13 @@ fn program(
             (kind, settings)
         }
     };
+    let divided = divided::divided(reached);
+    if command_line == CommandLine::Hydra {
+        // The part in front of Hydra's is read by a parser.
+        let reads = |view: &&&FileView<'_>| divided.as_ref().is_some_and(|divided| divided.place.path == view.path);
+        let options = reached.iter().filter(reads).flat_map(|view| argparse::options(view));
+        settings.extend(options.filter(|option| option.required));
+    }
     // A positional argument has no name that a launch could use.
     let is_named = |setting: &&mut RunSetting| command_line == CommandLine::Hydra || setting.name.starts_with('-');
     for setting in settings.iter_mut().filter(is_named).filter(|setting| are_devices(&setting.choices, target)) {
@@ -71,7 +78,7 @@ fn program(
     // The target's own loader gives every replica a batch; any other reader's batch is shared among them.
     let own_reader = target.ledger.loader.is_some() && !tensorflow && loader(&trains, &target.ledger).is_none();
     let shared_batch = settings.iter().find(|setting| setting.role == Some(RunRole::Batch)).and_then(|setting| {
-        if own_reader { Some(setting.place.clone()) } else { divided(&trains, last_name(&setting.name)) }
+        if own_reader { Some(setting.place.clone()) } else { batch_divided(&trains, last_name(&setting.name)) }
     });
     let joins = joins(&trains, &settings);
     let reads_local_rank = reached.iter().any(|view| {
@@ -89,7 +96,8 @@ fn program(
         command_line,
         files: reached.iter().map(|view| view.path.to_owned()).collect(),
         imports: imports_of(reached),
-        divided: divided::divided(reached),
+        divided,
+        requirements: None,
         shared_batch,
         alone: joins.is_empty() && !reached.iter().any(|view| speaks_of_processes(view)),
         joins,
@@ -201,7 +209,7 @@ fn batch_role(reached: &[&FileView<'_>], settings: &mut Vec<RunSetting>, target:
 }
 
 /// Where a batch is divided by the number of processes.
-fn divided(reached: &[&FileView<'_>], batch: String) -> Option<Place> {
+fn batch_divided(reached: &[&FileView<'_>], batch: String) -> Option<Place> {
     reached.iter().find_map(|view| {
         let index = &view.index;
         index.of_kind(kinds().binary_operator).iter().find_map(|operation| {

@@ -493,6 +493,27 @@ fn a_divided_command_line() {
         \x20   args = parse_app_args(argv=sys.argv[1:end], common_parser_fn=add)\n    sys.argv[1:] = sys.argv[end + 1:]\n\
         \x20   loss.backward()\n\n\nif __name__ == '__main__':\n    main()\n";
     check(&[("a.py", program)], "rdu", "entry=a.py; divided=on; ahead=--image-shape; needs=--image-shape");
+    // Hydra reads the other part.
+    let hydra = program.replace("def main():", "@hydra.main(version_base=None)\ndef main(config):");
+    let hydra = format!("import hydra\n{hydra}");
+    check(&[("a.py", &hydra)], "rdu", "entry=a.py; divided=on; ahead=--image-shape; needs=--image-shape");
+}
+
+#[test]
+fn the_nearest_list_of_packages() {
+    let program = ("src/net/a.py", "import torch\n\nfor x in loader:\n    loss.backward()\n");
+    let list = |path: &'static str| (path, "numpy\n");
+    check(
+        &[program, list("src/requirements.txt"), list("requirements.txt")],
+        "hpu",
+        "entry=src/net/a.py; alone=on; requirements=src/requirements.txt",
+    );
+    check(
+        &[program, list("requirements.txt"), list("docs/requirements.txt")],
+        "hpu",
+        "entry=src/net/a.py; alone=on; requirements=requirements.txt",
+    );
+    check(&[program, list("src/network/requirements.txt")], "hpu", "entry=src/net/a.py; alone=on");
 }
 
 /// How processes select their device: by the local rank, by an option that no launcher passes, or not at all.
