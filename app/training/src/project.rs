@@ -19,7 +19,7 @@ use crate::target::TargetFacts;
 use crate::truth;
 use crate::unused::Unused;
 use crate::view::FileView;
-use crate::words::MODULE_KEEPERS;
+use crate::words::{DEVICE_SELECTIONS, MODULE_KEEPERS};
 use python::names::called_name;
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
@@ -44,7 +44,7 @@ fn names_device(view: &FileView<'_>, own: Option<&str>, unused: &Unused) -> bool
 fn device_places(view: &FileView<'_>) -> impl Iterator<Item = Id> {
     // A device type alone is an argument of autocast, and moves nothing.
     let says = |word: &str| word == "cuda" || (has_part(word, "device") && word != "device_type");
-    let chooses = |id: &Id| !only_does(view, *id) && !follows_input(view, *id) && !loads(view, *id);
+    let chooses = |id: &Id| !selects_nothing(view, *id) && !follows_input(view, *id) && !loads(view, *id);
     let words = view.words().filter(move |(word, _)| says(word)).flat_map(|(_, ids)| ids.iter().copied());
     let moves = view.calls("to").iter().copied().filter(|call| moves_to_device(view, *call));
     words.filter(move |id| chooses(id)).chain(moves)
@@ -99,13 +99,17 @@ pub fn has_part(word: &str, part: &str) -> bool {
     })
 }
 
-/// Whether a word is in a call without arguments whose result is unused: `torch.cuda.empty_cache()` selects no device.
-fn only_does(view: &FileView<'_>, word: Id) -> bool {
-    let index = &view.index;
-    let statement = index.ancestors(word).find(|a| index.kind(*a) == kinds().expression_statement);
-    let call = statement.and_then(|s| index.parts(s).next()).filter(|call| index.kind(*call) == kinds().call);
-    let is_cuda = |call: Id| view.qualified(call).is_some_and(|name| name.starts_with("torch.cuda."));
-    call.is_some_and(|call| is_cuda(call) && index.arguments(call).is_empty())
+/// Whether a word is in a name of `torch.cuda` or `torch.backends.cuda` that selects no device, as in
+/// `torch.cuda.manual_seed(3)`.
+fn selects_nothing(view: &FileView<'_>, word: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let attributes = index.ancestors(word).take_while(|id| index.kind(*id) == k.attribute);
+    // The longest one: `torch.cuda.amp.autocast`.
+    let longest = std::iter::once(word).chain(attributes).last();
+    let qualified = longest.and_then(|id| view.names.qualify(index, id));
+    let name = qualified.filter(|name| name.starts_with("torch."));
+    let last = name.as_deref().and_then(|name| name.rsplit('.').next());
+    last.is_some_and(|last| last != "cuda" && !DEVICE_SELECTIONS.contains(&last) && !last.ends_with("Tensor"))
 }
 
 /// Facts about all files together.
@@ -532,6 +536,10 @@ mod tests {
         check("x = x.to(place)", true);
         check("x = x.to(torch.float16)", false);
         check("torch.cuda.empty_cache()", false);
+        check("if torch.cuda.is_available():\n    torch.cuda.manual_seed_all(seed)", false);
+        check("torch.backends.cuda.matmul.allow_tf32 = True", false);
+        check("torch.cuda.set_device(0)", true);
+        check("x = torch.cuda.FloatTensor(3)", true);
         check("torch.load(path, map_location=device)", false);
         check("class A:\n    def forward(self, x):\n        return f(device=x.device)", false);
         check("class A:\n    def fit(self, x):\n        return f(device=x.device)", true);
