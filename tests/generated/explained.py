@@ -13,7 +13,7 @@ NAMED = {
     "what is printed": r"now logs NaN|leaves out the last, incomplete batch",
     "lines printed": r"now logs NaN",
     "the port trained without the target's software or device": r"names no device|is trained on the CPU",
-    "the form in which the optimizer's state is saved": r"accepts only states saved on an IPU",
+    "the form in which the optimizer's state is saved": r"accepts only states saved on an IPU|saved in PopTorch's form",
 }
 # The error that a port stops with → what a message says that names it.
 STOPS = {

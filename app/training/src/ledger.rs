@@ -223,14 +223,11 @@ fn changes(entries: &[Entry], before: &Side, after: &Side) -> Vec<Words> {
     {
         changes.push(words::accumulated_gradients_changed(new, old));
     }
-    if let Some(number) =
-        after.accumulated_by_options().filter(|_| !before.cuts && before.accumulated_by_options().is_none())
-    {
-        changes.push(words::loader_yields_steps(number));
-    }
-    if after.drops_last && !before.drops_last {
-        changes.push(words::last_batch_dropped());
-    }
+    let joined = after.accumulated_by_options().filter(|_| !before.cuts && before.accumulated_by_options().is_none());
+    // The last batch of a loader of whole steps is what is left for one.
+    let drops = after.drops_last && (joined.is_some() || !before.drops_last);
+    changes.extend(joined.map(words::loader_yields_steps));
+    changes.extend(drops.then(words::last_batch_dropped));
     changes
 }
 
