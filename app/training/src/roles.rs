@@ -7,7 +7,7 @@ use crate::words::{
 use python::PythonFile;
 use python::names::dotted;
 use python::strings::plain_string;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, Index, fields, kinds};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -310,15 +310,21 @@ impl Roles {
 }
 
 /// What a value is a copy of: `net` for `copy.deepcopy(net).to(device)`. A copy without a name is for one use, such as an export.
-fn copied(view: &PythonFile<'_>, mut value: Id) -> Option<Id> {
+fn copied(view: &PythonFile<'_>, value: Id) -> Option<Id> {
     let index = &view.index;
-    while let Some(name) = python::names::called_name(index, value)
-        && MODEL_RETURNED.contains(&name)
-    {
-        value = index.receiver(value)?;
-    }
+    let value = given_back(index, value);
     let copies = view.names.qualify(index, index.callee(value)?);
     first_argument(view, value).filter(|_| matches!(copies.as_deref(), Some("copy.deepcopy" | "copy.copy")))
+}
+
+/// The model that calls on it give back: `Net()` of `Net().to(device)`.
+pub(crate) fn given_back(index: &Index<'_>, mut value: Id) -> Id {
+    while let Some(name) = python::names::called_name(index, value)
+        && let Some(model) = index.receiver(value).filter(|_| MODEL_RETURNED.contains(&name))
+    {
+        value = model;
+    }
+    value
 }
 
 fn first_argument(view: &PythonFile<'_>, call: Id) -> Option<Id> {

@@ -2,7 +2,7 @@
 
 use crate::FileInProject;
 use crate::model_inputs::InputUse;
-use crate::roles::Role;
+use crate::roles::{Role, given_back};
 use crate::settings::is_settings;
 use crate::step::{Obstacle, TrainingStep, bindings, field_of_object, qualified, reads_name, why};
 use python::PythonFile;
@@ -163,7 +163,7 @@ fn uses(step: &TrainingStep<'_, '_>, forward: Id) -> Vec<(String, InputUse)> {
     let index = &file.view.index;
     let Some(model) = index.callee(forward).map(|g| index.text_of(g)) else { return Vec::new() };
     let class = index.assignments().filter(|a| a.assigns(model)).find_map(|a| {
-        let name = index.call(a.value()?)?.name()?;
+        let name = index.call(given_back(index, a.value()?))?.name()?;
         file.project.model_inputs.get(name)
     });
     class.cloned().unwrap_or_default()

@@ -54,15 +54,15 @@ fn an_input_that_is_no_part_of_a_batch() {
 #[test]
 fn how_the_models_class_uses_an_input() {
     let layers = "class Net(nn.Module):\n    def __init__(self):\n        self.embed = nn.Embedding(9, 2)\n";
-    let class =
-        format!("{layers}    def forward(self, tokens, x):\n        return self.embed(tokens) + x\nnet = Net()\n");
+    let class = format!("{layers}    def forward(self, tokens, x):\n        return self.embed(tokens) + x\n");
     let rest = looped(&format!("loss = net(x, y)\n{END}"));
-    marked::check(&with_setup(&format!("{class}{rest}")), "x whole, y", |at| {
-        let turn = Turn::read(at.file(), at.whole()).unwrap_or_else(|obstacles| panic!("{}", names(&obstacles)));
-        let kind = |integer| if integer { " whole" } else { "" };
-        let inputs = turn.inputs.iter().map(|input| format!("{}{}", input.name, kind(input.is_integer)));
-        inputs.collect::<Vec<_>>().join(", ")
-    });
+    for made in ["Net()", "Net().to(device)", "Net().float().cuda()"] {
+        turn(&format!("{class}net = {made}\n{rest}"), "x whole, y", |_, turn| {
+            let kind = |integer| if integer { " whole" } else { "" };
+            let inputs = turn.inputs.iter().map(|input| format!("{}{}", input.name, kind(input.is_integer)));
+            inputs.collect::<Vec<_>>().join(", ")
+        });
+    }
 }
 
 /// One iteration that can be followed.
