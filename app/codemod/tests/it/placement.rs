@@ -135,14 +135,14 @@ fn a_model_that_stays_on_the_host_beside_code_that_names_a_device() {
 }
 
 #[test]
-fn a_program_that_asks_for_a_device_and_moves_nothing_is_not_moved_the_second_time() {
-    let asks = |device: &str| {
+fn a_program_that_only_asks_for_a_device_is_moved_once() {
+    let asks = |device: &str, model: &str, moved: &str| {
         format!(
-            "import torch\n\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x in loader:\n    loss = model(x).loss\n    \
+            "import torch\n\n{model}optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x in loader:\n    {moved}loss = model(x).loss\n    \
              if torch.{device}.is_available():\n        loss.backward()\n    optimizer.step()\n"
         )
     };
-    check("xpu", &asks("cuda"), &asks("xpu"));
+    check("xpu", &asks("cuda", "", ""), &asks("xpu", "model.to(\"xpu\")\n", "x = x.to(\"xpu\")\n    "));
 }
 
 #[test]
