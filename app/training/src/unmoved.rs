@@ -1,6 +1,7 @@
 //! What a program that names no device has to move to one: its models before their optimizers, and the tensors that a
 //! model or a loss receives, at their origin.
 
+mod accumulators;
 mod models;
 mod scope;
 mod sources;

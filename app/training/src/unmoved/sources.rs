@@ -5,7 +5,7 @@ use super::scope::Scope;
 use super::{is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{assigned, given, is_counter, is_number, qualified, spread};
+use crate::step::{assigned, given, is_counter, is_number, qualified, reads, spread};
 use crate::words::{CALLS_WITHOUT_TENSOR, TENSOR_METHODS};
 use python::syntax::Parameter;
 use python::tree::{Id, ROOT, kinds};
@@ -96,7 +96,7 @@ impl Scope<'_, '_> {
             return match value_given(file, last, text) {
                 Some(value) if is_plain(file, value) => Source::Nothing,
                 Some(value) if is_collection(file, value) => Source::NotFollowed,
-                _ => self.before(last, call),
+                _ => self.before(last, text, call),
             };
         }
         if !bindings.is_empty() || (self.computed.contains(text) && !self.is_used_as_tensor(text)) {
@@ -116,13 +116,30 @@ impl Scope<'_, '_> {
         calls.filter(|call| file.function_of(*call) == self.function).any(is_of_name)
     }
 
-    /// As late as possible: values computed from it on the way to the model may stay on the CPU.
-    fn before(&self, last: Id, call: Id) -> Source {
+    /// As late as possible: values computed from it on the way to the model may stay on the CPU, unless they meet the
+    /// model's result.
+    fn before(&self, last: Id, name: &str, call: Id) -> Source {
         let (file, index) = (self.file, &self.file.view.index);
         let block = index.parent(last).filter(|block| *block == ROOT || index.is_within(call, *block));
-        let in_block = |block: Id| index.parts(block).find(|s| index.is_within(call, *s));
+        let first = self.first_met(last, name, call).unwrap_or(call);
+        let in_block = |block: Id| index.parts(block).find(|s| index.is_within(first, *s));
         let at = block.and_then(in_block).or_else(|| statement(file, call));
         at.map_or(Source::Unknown, |at| Source::Moved { by: Binding::Assigned(last), at })
+    }
+
+    /// The first statement between two places that computes a value from a name, if another statement combines that
+    /// value with a model's result.
+    fn first_met(&self, after: Id, name: &str, before: Id) -> Option<Id> {
+        let (file, index) = (self.file, &self.file.view.index);
+        let reads_one_of =
+            |s: Id, names: &[&str]| reads(file.view, s).iter().any(|id| names.contains(&index.text_of(*id)));
+        let meets = |s: Id| {
+            let names = assigned(file.view, s);
+            self.statements.iter().any(|later| *later > s && self.is_on_device(*later) && reads_one_of(*later, &names))
+        };
+        let between =
+            self.statements.iter().copied().filter(|s| after < *s && *s < before && !index.is_within(before, *s));
+        between.filter(|s| !self.is_on_device(*s)).find(|s| reads_one_of(*s, &[name]) && meets(*s))
     }
 
     fn of_parameter(&self, parameter: Parameter<'_>, call: Id) -> Source {
@@ -163,7 +180,7 @@ fn loops_over_numbers(file: FileInProject<'_, '_>, around: Id) -> bool {
 }
 
 /// The value that an assignment gives a name: in `a, b = [], x`, `a` is an empty list.
-fn value_given(file: FileInProject<'_, '_>, statement: Id, name: &str) -> Option<Id> {
+pub(super) fn value_given(file: FileInProject<'_, '_>, statement: Id, name: &str) -> Option<Id> {
     let index = &file.view.index;
     let assignment = index.parts(statement).next().and_then(|a| index.assignment(a))?;
     let (target, value) = (assignment.target()?, assignment.value()?);

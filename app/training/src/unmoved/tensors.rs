@@ -86,6 +86,7 @@ impl Scope<'_, '_> {
             self.add_companions(one);
         }
         expressions.extend(self.beside(&expressions));
+        expressions.extend(self.accumulators());
         sorting::plain(&mut expressions);
         expressions.dedup();
         let mut kept: Vec<(Id, String)> = Vec::new();
@@ -255,7 +256,7 @@ impl Scope<'_, '_> {
     }
 
     /// Whether an expression is computed from a model's result.
-    fn is_computed(&self, node: Id) -> bool {
+    pub(super) fn is_computed(&self, node: Id) -> bool {
         let index = &self.file.view.index;
         reads(self.file.view, node).iter().any(|id| self.computed.contains(index.text_of(*id)))
     }

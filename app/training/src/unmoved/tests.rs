@@ -48,6 +48,24 @@ fn tensors_are_moved_where_they_come_from() {
 }
 
 #[test]
+fn what_meets_a_models_result_is_on_the_device() {
+    let of_function = |body: &str| with_setup(&format!("def run(rows):\n    {}\n", body.replace('\n', "\n    ")));
+    let masked = "x, y = rows\nmask = (y != 0).float()\nkept = len(y)\nout = net(x)\nloss = (F.mse_loss(out, y, reduction='none') * mask).sum()";
+    check(&of_function(masked), &[MODEL, "tensor x, y before mask = (y != 0).float()"]);
+    let counted = masked.replace(" * mask", "").replace("len(y)", "mask.sum().item()");
+    check(&of_function(&counted), &[MODEL, "tensor x, y before out = net(x)"]);
+    let summed =
+        |made: &str, sum: &str| of_function(&format!("x, y = rows\n{made}\nloss = F.mse_loss(net(x), y)\n{sum}"));
+    let moved = "tensor x, y before loss = F.mse_loss(net(x), y)";
+    check(&summed("total = torch.zeros(1)", "total += loss.detach()"), &[MODEL, moved, "expression torch.zeros(1)"]);
+    check(&summed("total = torch.zeros(1)", "total = total + loss"), &[MODEL, moved, "expression torch.zeros(1)"]);
+    check(&summed("total = torch.zeros(1)", "total += loss.item()"), &[MODEL, moved]);
+    check(&summed("total = torch.zeros(1)", "total += loss.detach().cpu()"), &[MODEL, moved]);
+    check(&summed("total = torch.zeros(1)", "total += loss.detach()\nreturn total.numpy()"), &[MODEL, moved]);
+    check(&summed("total = 0.0", "total += loss.detach()"), &[MODEL, moved]);
+}
+
+#[test]
 fn what_is_no_tensor_stays() {
     let of_function = |parameters: &str, body: &str| with_setup(&format!("def run({parameters}):\n    {body}\n"));
     check(&of_function("x", "return net(x)"), &[MODEL, "tensor x before return net(x)"]);
