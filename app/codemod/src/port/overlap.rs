@@ -35,7 +35,8 @@ pub(super) fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
 /// Fixes that do not overlap an earlier one. The others are tried again in the next round, if they still match.
 pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Fix> {
     let mut taken = Taken::default();
-    fixes
+    let mut waiting: BTreeSet<String> = BTreeSet::new();
+    let mut kept: Vec<Fix> = fixes
         .into_iter()
         .filter(|fix| {
             let ranges: Vec<Range<usize>> = if !fix.owned.is_empty() {
@@ -51,13 +52,18 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
                     let clash = format!("{recipe} and {} both change `{text}`", fix.recipe);
                     plan.trace.borrow_mut().clashes.push(clash);
                 }
+                if fix.joined && recipe != fix.recipe {
+                    waiting.insert(fix.recipe.clone());
+                }
                 return false;
             }
             ranges.into_iter().for_each(|r| taken.take(r, &fix.recipe));
             plan.trace.borrow_mut().fired.insert((fix.recipe.clone(), fix.rule));
             true
         })
-        .collect()
+        .collect();
+    kept.retain(|fix| !fix.joined || !waiting.contains(&fix.recipe));
+    kept
 }
 
 /// Ranges of accepted fixes; none of them overlap.

@@ -82,6 +82,7 @@ impl By<'_> {
             applicability: if rule.is_unsafe { Applicability::Unsafe } else { Applicability::Safe },
             at,
             id: String::new(),
+            joined: false,
             lift: if rule.shared {
                 Lift::Shared
             } else if rule.branch == Some(true) {
@@ -148,7 +149,8 @@ impl File<'_> {
         let stopped = handler.ports_step && self.is_stopped();
         if !stopped {
             let wishes = wishes.into_iter();
-            self.fixes.extend(wishes.map(|Wish { at, changes, imports }| by.fix(at, at..at, changes, imports)));
+            let fixes = wishes.map(|Wish { at, changes, imports }| by.fix(at, at..at, changes, imports));
+            self.fixes.extend(fixes.map(|fix| Fix { joined: handler.ports_step, ..fix }));
         }
         for Note { at, message, kind } in told.take() {
             let stops_step = kind == Kind::StopsStep;

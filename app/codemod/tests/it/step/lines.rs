@@ -113,3 +113,12 @@ fn names_of_the_port_that_the_program_has() {
     let ranked = format!("{process}{SCRIPT}process_rank = dist.get_rank()\n");
     check_said("rdu", &ranked, "the port needs the name `process_rank`");
 }
+
+#[test]
+fn an_import_that_goes_in_the_same_round_takes_no_definitions_with_it() {
+    let step = "def train(model, optimizer, loader, criterion, scaler):\n    for image, label in loader:\n        with autocast():\n            \
+                loss = criterion(model(image), label)\n        scaler.scale(loss).backward()\n        scaler.step(optimizer)\n        \
+                scaler.update()\n        optimizer.zero_grad()\n";
+    let (after, said) = to_ipu(&format!("import torch\nfrom torch.cuda.amp import autocast\n\n\n{step}"));
+    assert!(!after.contains("autocast") && after.contains("class TrainingStep(torch.nn.Module)"), "{said}{after}");
+}
