@@ -17,7 +17,8 @@ NAMED = {
 }
 # The error that a port stops with → what a message says that names it.
 STOPS = {
-    r"compiled for|compiled was": r"last batch that this loop cuts is (shorter|smaller)|has a fixed batch size, so a loader in another file",
+    r"compiled for|compiled was": r"last batch that this loop cuts is (shorter|smaller)|has a fixed batch size, so a loader in another file|the compiled step needs whole batches",
+    r"momentum changed|betas changed": r"change the momentum, or Adam's betas",
     r"No CUDA GPUs are available": r"names a CUDA device|remains and needs",
 }
 STEPS_OF_BATCHES = r"One batch from the loader is now a whole optimizer step"

@@ -65,8 +65,10 @@ impl Module {
         let calls = stays.iter().flat_map(|s| index.of_kind_in(kinds().call, *s));
         let items = calls.filter(|call| called_name(index, **call) == Some("item"));
         let numbers: Vec<Id> = items.filter_map(|c| file.index.receiver(*c)).filter(|id| is_key(*id)).collect();
+        let terms = terms(step, slice);
         let mut scalars: Vec<String> = Vec::new();
         for name in &results {
+            scalars.extend(terms.contains(name.as_str()).then(|| name.clone()));
             let own = numbers.iter().filter(|id| index.is_text(owner(**id), name)).map(|id| index.text_of(*id));
             for text in own {
                 if !scalars.iter().any(|scalar| scalar == text) {
@@ -85,6 +87,23 @@ impl Module {
             Err(obstacles)
         }
     }
+}
+
+/// Names from which the loss is added or multiplied: as it is one number, each of them is one, too.
+fn terms<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> BTreeSet<&'t str> {
+    let (index, k) = (&step.file.view.index, kinds());
+    let mut found = BTreeSet::new();
+    let mut open = vec![step.loss];
+    while let Some(id) = open.pop() {
+        if [k.binary_operator, k.parenthesized_expression, k.unary_operator].contains(&index.kind(id)) {
+            open.extend(index.parts(id));
+        } else if index.kind(id) == k.identifier && found.insert(index.text_of(id)) {
+            let assignments =
+                slice.statements.iter().flat_map(|s| index.parts(*s)).filter_map(|part| index.assignment(part));
+            open.extend(assignments.filter(|a| a.assigns(index.text_of(id))).filter_map(|a| a.value()));
+        }
+    }
+    found
 }
 
 /// The module's computation, and whether a division by the number of accumulated batches was removed.

@@ -166,7 +166,11 @@ fn uses(step: &TrainingStep<'_, '_>, forward: Id) -> Vec<(String, InputUse)> {
         let name = index.call(given_back(index, a.value()?))?.name()?;
         file.project.model_inputs.get(name)
     });
-    class.cloned().unwrap_or_default()
+    // A model that the file is given is of the project's only class.
+    let is_given = || !index.assignments().any(|a| a.assigns(model));
+    let mut classes = file.project.model_inputs.values();
+    let only = classes.next().filter(|_| classes.next().is_none() && is_given());
+    class.or(only).cloned().unwrap_or_default()
 }
 
 /// Whether an argument is the same in every iteration: its name is bound outside the loop, or outside the function that
