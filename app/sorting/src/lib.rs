@@ -53,7 +53,8 @@ mod tests {
     fn the_order_is_that_of_the_standard_library() {
         for length in 0..=6_u32 {
             for list in 0..3_usize.pow(length) {
-                let mut items: Vec<(usize, u32)> = (0..length).map(|place| (list / 3_usize.pow(place) % 3, place)).collect();
+                let mut items: Vec<(usize, u32)> =
+                    (0..length).map(|place| (list / 3_usize.pow(place) % 3, place)).collect();
                 let mut expected = items.clone();
                 expected.sort_by_key(|(key, _)| *key);
                 by_key(&mut items, |(key, _)| *key);
