@@ -34,13 +34,13 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     if let Some(file) = &args.html {
         check_writable(file)?;
     }
-    let python = python::find(args.python.as_deref())?;
     let project = Project::read(std::slice::from_ref(&args.path), None)?;
     if let [only] = &project.inputs[..]
         && let Err(diagnostic) = &only.text
     {
         return Err(usage(format!("{}: {}", only.shown, diagnostic.message)).into());
     }
+    let python = python::find(args.python.as_deref(), &project)?;
     let port = port::port(&project, recipes, &options);
     let start = start::of(args, &project, &port)?;
     let ported = &port.ported;
