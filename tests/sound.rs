@@ -1,7 +1,7 @@
 //! The properties of every port, and the files of ports.
 
 use crate::cpython::CPython;
-use codemod::{Diagnostic, Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, port};
+use codemod::{Diagnostic, Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, git_patch_of, port};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -204,6 +204,7 @@ pub fn assert_golden(path: &Path, text: &str) {
     }
     let golden =
         fs::read_to_string(path).unwrap_or_else(|_| panic!("{} is missing: UPDATE=1 writes it", path.display()));
-    let line = golden.lines().zip(text.lines()).position(|(a, b)| a != b).map_or(0, |n| n + 1);
-    assert!(golden == text, "{} differs from line {line} on; UPDATE=1 writes it anew", path.display());
+    let name = path.strip_prefix(here().parent().unwrap()).unwrap_or(path).display().to_string();
+    let difference = git_patch_of(&name, &golden, text);
+    assert!(golden == text, "{name} differs; UPDATE=1 writes it anew\n{difference}");
 }

@@ -131,6 +131,13 @@ class Result(unittest.TestCase):
         self.assertEqual((sorted(result["files"]), result["files"]["train.py"]), (["net.py", "train.py"], sums))
         self.assertEqual([file for file in run.files if not file.startswith(("original/", "port/"))], ["twin.html", "twin.json"])
 
+    def test_numbers_that_are_printed_too_late_to_be_compared(self):
+        # Batches of no loader: the run ends inside the loop.
+        loader = "torch.utils.data.DataLoader(data, batch_size=8, shuffle=True)"
+        late = [text.replace(loader, "[data[i : i + 8] for i in range(0, 64, 8)]").replace("\n    print(", "\nprint(") for text in (ORIGINAL, PORT)]
+        self.assertIn("  1 printed lines with numbers agree", Twin(*both(*late)).out)
+        self.assertIn("no printed numbers to compare: the program prints none within these 3 steps", Twin(*both(*late), "--twin-steps", "3").out)
+
     def test_a_difference_has_its_step_and_its_line(self):
         port = PORT.replace("lr=rate)", "lr=rate * 2)")
         run = Twin(*both(port=port))

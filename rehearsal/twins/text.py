@@ -47,7 +47,16 @@ def told(result):
 
         far = distance(a["objective"], b["objective"])
         lines.append(f"  {number + 1:4} {a['objective']:16.8g} {b['objective']:16.8g}   {'' if far == 0 else f'{far:.0e}'}")
-    lines.append(f"\n  {result.lines[0]} printed lines with numbers agree")
+    lines.append(f"\n  {_printed(result)}")
     lines += [f"  {note['kind']}: {note['text']}" for note in result.port["notes"]]
     lines += [f"  BROKEN  {rule}  {fault['file']}:{fault['line']}\n          {fault['why']}" for rule, fault in result.contracts]
     return "\n".join(lines) + "\n"
+
+
+def _printed(result):
+    from .compare import lines
+
+    agree = result.lines[0]
+    if agree or lines(result.original["printed"]) or lines(result.port["printed"]):
+        return f"{agree} printed lines with numbers agree"
+    return f"no printed numbers to compare: the program prints none within these {len(result.original['steps'])} steps; more steps may reach some"

@@ -28,13 +28,14 @@ mod trials;
 mod twin;
 mod verdicts;
 
-use libtest_mimic::Arguments;
+use libtest_mimic::{Arguments, Conclusion};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let trials = [
+        trials::own(),
         results::trials(),
         python_tests::trials(),
         project::trials(),
@@ -51,7 +52,20 @@ fn main() -> ExitCode {
     let same = trials.iter().find(|trial| !names.insert(trial.name()));
     assert!(same.is_none(), "two tests have one name: {}", same.map_or("", |trial| trial.name()));
     let done = libtest_mimic::run(&arguments, trials);
+    if let Some(filter) = arguments.filter.filter(|_| !arguments.list && names_none(&done)) {
+        eprintln!(
+            "No test has `{filter}` in its name; `-- --list` names all. A new program has tests once \
+             tests/fixtures/twins/verdicts.toml states its verdicts. (Without `--test`, cargo passes a filter to all programs of tests.)"
+        );
+        // As a failed test: cargo adds no words of its own.
+        return ExitCode::from(101);
+    }
     examples::write_table();
     results::print_counts();
     done.exit_code()
+}
+
+/// Whether a filter selected no test.
+fn names_none(done: &Conclusion) -> bool {
+    done.num_passed + done.num_failed + done.num_ignored + done.num_measured == 0
 }

@@ -3,6 +3,7 @@
 use libtest_mimic::{Failed, Trial};
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::process::Command;
 use std::time::Instant;
 
 /// A test that is made from data. Its name is a path: module, fixture, target.
@@ -45,4 +46,16 @@ impl Drop for Timed {
             eprintln!("PORTOLAN_TEST_TIMES: {}: {error}", file.display());
         }
     }
+}
+
+pub(crate) fn own() -> Vec<Trial> {
+    trials!(a_filter_that_selects_nothing_fails)
+}
+
+fn a_filter_that_selects_nothing_fails() {
+    let run = |words: &[&str]| Command::new(std::env::current_exe().unwrap()).args(words).output().unwrap();
+    let ran = run(&["no_such_program"]);
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(ran.status.code() == Some(101) && said.contains("No test has `no_such_program` in its name"), "{said}");
+    assert!(run(&["no_such_program", "--list"]).status.success());
 }

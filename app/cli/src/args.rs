@@ -272,6 +272,9 @@ pub(crate) struct ServeArgs {
     /// Rebuild pages when a source changes, and reload open pages
     #[arg(long)]
     pub(crate) watch: bool,
+    /// End when standard input does: with the program at its other end
+    #[arg(long, hide = true)]
+    pub(crate) while_stdin: bool,
     #[command(flatten)]
     pub(crate) sources: PageSources,
 }

@@ -142,7 +142,9 @@ fn coverage(target: &str, recipes: &[RecipeInfo]) -> Value {
 
 /// The Markdown files of a folder, sorted by name.
 pub(crate) fn read_guides(dir: &Path) -> Result<Vec<(PathBuf, String)>> {
-    let entries = fs::read_dir(dir).map_err(|error| usage(format!("{}: {error}", dir.display())))?;
+    let entries = fs::read_dir(dir).map_err(|error| {
+        usage(format!("{}: {error}; run this in a checkout, or name the folder of guides", dir.display()))
+    })?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     paths.sort();

@@ -25,6 +25,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Every connection has a thread and answers one request: a browser opens several connections at once and keeps some
 /// idle, and none of them may block another.
 pub(crate) fn run(args: ServeArgs) -> Result<bool> {
+    if args.while_stdin {
+        std::thread::spawn(|| {
+            io::copy(&mut io::stdin(), &mut io::sink()).ok();
+            std::process::exit(0);
+        });
+    }
+    // What changes while the first pages are built is a change.
+    let sources = args.watch.then(|| live::look_at_sources(&args));
     let live = args.watch.then(Live::default);
     if args.watch {
         live::build(&args)?;
@@ -38,8 +46,8 @@ pub(crate) fn run(args: ServeArgs) -> Result<bool> {
         TcpListener::bind(("127.0.0.1", args.port)).with_context(|| format!("can't listen on port {}", args.port))?;
     println!("Serving {} on http://{}/", dir.display(), listener.local_addr()?);
     std::thread::scope(|scope| {
-        if let Some(live) = &live {
-            scope.spawn(|| live.watch(&args));
+        if let (Some(live), Some(sources)) = (&live, sources) {
+            scope.spawn(|| live.watch(&args, sources));
         }
         for stream in listener.incoming().flatten() {
             // Errors of a disconnected browser are ignored.

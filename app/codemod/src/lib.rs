@@ -11,6 +11,10 @@
 //! Rules are not here: they are sections of the guides in `guides/`, compiled by [`RecipeSet`]. The crate does no IO
 //! and knows neither the browser nor Markdown.
 
+#[cfg(test)]
+#[macro_use]
+extern crate pretty_assertions;
+
 mod check;
 mod condition;
 mod configured;

@@ -13,6 +13,10 @@
 //! [`Guide::parse`] rejects unknown words and reports their lines, for all errors of a page at once: a misspelt word
 //! must not silently disable a rule. The *meaning* of a patch or a condition is not known here: that is `codemod`'s.
 
+#[cfg(test)]
+#[macro_use]
+extern crate pretty_assertions;
+
 mod conditions;
 mod definition;
 mod error;

@@ -12,6 +12,10 @@
 //!
 //! Nothing here reads or writes a file, so the command and a page produce the same bytes.
 
+#[cfg(test)]
+#[macro_use]
+extern crate pretty_assertions;
+
 mod directives;
 mod draft;
 mod embedded;

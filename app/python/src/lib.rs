@@ -8,6 +8,10 @@
 //!
 //! The crate knows nothing about accelerators or training programs, and does no IO.
 
+#[cfg(test)]
+#[macro_use]
+extern crate pretty_assertions;
+
 pub mod compiles;
 pub mod edit;
 pub mod file;

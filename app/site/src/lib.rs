@@ -9,6 +9,10 @@
 //! [`build`] makes all pages, and [`single_file`] one page from a finished site; [`shell`] is their common frame, and
 //! [`wrap_port`] adds it to the Port page. All styles are in one file, `theme/portolan.css`.
 
+#[cfg(test)]
+#[macro_use]
+extern crate pretty_assertions;
+
 mod api_list;
 mod badge;
 mod check_page;

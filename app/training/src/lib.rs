@@ -5,6 +5,10 @@
 //!
 //! [`FileView`] describes one file, [`ProjectFacts`] all files together.
 
+#[cfg(test)]
+#[macro_use]
+extern crate pretty_assertions;
+
 mod by_hand;
 pub mod classes;
 pub mod collate;

@@ -35,7 +35,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: cargo xtask COMMAND
+usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
 
   setup         installs what build, serve and test need
                 [--oldest-pytorch: the oldest supported PyTorch, for tests with PORTOLAN_PYTHON set to it]
@@ -50,7 +50,8 @@ usage: cargo xtask COMMAND
   corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N]
   same-bytes    checks that the command (debug, release) and the engine under Node and in Chromium produce the same bytes  [--files N]
   fuzz          fuzzes everything that reads external input  [--minutes N] [TARGET …]
-  generated     ports generated training programs and compares runs  [--minutes N] [--target T] [--habit H] [--seed N] [--resume] [--bounded]
+  generated     ports generated training programs and compares runs
+                [--minutes N] [--target T] [--habit H] [--seed N] [--resume] [--bounded]
   deny          licences, sources and known vulnerabilities of dependencies; needs the network
   reproduce     builds the site twice, in different folders, and lists the files that differ
   bench port    porting time compared with a parse, ast-grep and TorchFix
@@ -66,6 +67,10 @@ usage: cargo xtask COMMAND
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let Some(command) = asked_about(&words) {
+        print!("{}", help(command));
+        return ExitCode::SUCCESS;
+    }
     let done = match words.as_slice() {
         ["setup"] => suite::set_up().map(drop),
         ["setup", "--oldest-pytorch"] => setup::OLDEST_PYTORCH.ensure().map(drop),
@@ -75,13 +80,13 @@ fn main() -> ExitCode {
             Ok(port) => {
                 setup::run_beside(&[SITE_TOOLS], dist::compile_ahead).and_then(|tools| serve::watch(&tools, port))
             }
-            Err(_) => return usage(&format!("`{port}` is not a port number")),
+            Err(_) => return refuse("serve", &format!("`{port}` is not a port number")),
         },
         ["test", "--fresh"] => fresh::run(false),
         ["test", "--fresh", "--keep"] => fresh::run(true),
         ["test", words @ ..] => match suite::Request::parse(words) {
             Ok(request) => suite::run(&request),
-            Err(fault) => return usage(&fault),
+            Err(fault) => return refuse("test", &fault),
         },
         ["tested"] => suite::say_tested(),
         ["timed", program, arguments @ ..] => suite::times::run_timed(program, arguments),
@@ -91,18 +96,18 @@ fn main() -> ExitCode {
         ["corpus", "--bounded"] => corpus::run_part(Part::Bounded, None),
         ["corpus", "--minutes", minutes] => match minutes.parse() {
             Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
-            Err(_) => return usage(&format!("`{minutes}` is not a number of minutes")),
+            Err(_) => return refuse("corpus", &format!("`{minutes}` is not a number of minutes")),
         },
         ["same-bytes"] => suite::set_up().and_then(|tools| same_bytes::compare(&tools, 300)),
         ["same-bytes", "--files", files] => match files.parse() {
             Ok(files) => suite::set_up().and_then(|tools| same_bytes::compare(&tools, files)),
-            Err(_) => return usage(&format!("`{files}` is not a number of files")),
+            Err(_) => return refuse("same-bytes", &format!("`{files}` is not a number of files")),
         },
         ["fuzz", "--minutes", minutes, names @ ..] => match minutes.parse() {
             Ok(minutes) => fuzz::run_targets(minutes, names),
-            Err(_) => return usage(&format!("`{minutes}` is not a number of minutes")),
+            Err(_) => return refuse("fuzz", &format!("`{minutes}` is not a number of minutes")),
         },
-        ["fuzz", names @ ..] => fuzz::run_targets(1.0, names),
+        ["fuzz", names @ ..] if !has_option(names) => fuzz::run_targets(1.0, names),
         ["size"] => size::run(size::Limit::Bar),
         ["deny"] => deny::check_all(),
         ["reproduce"] => reproduce::build_twice(),
@@ -110,19 +115,17 @@ fn main() -> ExitCode {
         ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),
         ["bench", "typing"] => bench::run_typing(),
-        ["bench", "lighthouse", pages @ ..] => bench::run_lighthouse(pages),
+        ["bench", "lighthouse", pages @ ..] if !has_option(pages) => bench::run_lighthouse(pages),
         ["bench", "forward", "--runs", runs, sizes @ ..] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::compare(sizes, runs),
-            _ => return usage(&format!("`{runs}` is not a number of runs")),
+            _ => return refuse("bench", &format!("`{runs}` is not a number of runs")),
         },
-        ["bench", "forward", sizes @ ..] => bench::compare(sizes, 5),
+        ["bench", "forward", sizes @ ..] if !has_option(sizes) => bench::compare(sizes, 5),
         ["modules", folder] => modules::build(Path::new(folder)),
         ["env"] => setup::print_env(),
-        [] | ["help" | "--help" | "-h"] => {
-            print!("{USAGE}");
-            Ok(())
-        }
-        other => return usage(&format!("unknown command: {}", other.join(" "))),
+        [command, others @ ..] => return refuse(command, &unknown(command, others)),
+        // `asked_about` has answered it.
+        [] => Ok(()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -133,7 +136,82 @@ fn main() -> ExitCode {
     }
 }
 
-fn usage(fault: &str) -> ExitCode {
-    eprint!("xtask: {fault}\n\n{USAGE}");
+/// The command whose help is asked for; an empty one for all. What follows `as-tested` and `timed` is another program's.
+fn asked_about<'word>(words: &[&'word str]) -> Option<&'word str> {
+    let is_asked = |word: &&str| matches!(*word, "--help" | "-h");
+    match words {
+        [] | ["help" | "--help" | "-h"] => Some(""),
+        ["help", command, ..] => Some(command),
+        ["as-tested" | "timed", first, ..] => is_asked(first).then(|| words[0]),
+        [command, others @ ..] => others.iter().any(is_asked).then_some(command),
+    }
+}
+
+/// The lines of [`USAGE`] about a command, or all of them.
+fn help(command: &str) -> String {
+    let mut is_its = false;
+    let own = |line: &&str| {
+        // A line that begins further to the right belongs to the one above it.
+        let is_first = line.starts_with("  ") && !line.starts_with("   ");
+        is_its = if is_first { line.split_whitespace().next() == Some(command) } else { is_its };
+        is_its
+    };
+    let lines: String = USAGE.lines().filter(own).map(|line| format!("{line}\n")).collect();
+    if lines.is_empty() { USAGE.to_owned() } else { lines }
+}
+
+fn has_option(words: &[&str]) -> bool {
+    words.iter().any(|word| word.starts_with('-'))
+}
+
+fn is_known(command: &str) -> bool {
+    help(command) != USAGE
+}
+
+fn unknown(command: &str, others: &[&str]) -> String {
+    if !is_known(command) {
+        return format!("unknown command: {command}");
+    }
+    match others.iter().find(|word| word.starts_with('-')) {
+        Some(option) => format!("unknown option, or one without its value: {option}"),
+        None => format!("`cargo xtask {command}` does not take: {}", others.join(" ")),
+    }
+}
+
+/// One sentence, and where the help is.
+fn refuse(command: &str, fault: &str) -> ExitCode {
+    let about = if is_known(command) { format!(" {command}") } else { String::new() };
+    eprintln!("xtask: {fault}\nhelp: cargo xtask help{about}");
     ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_is_of_the_command_that_is_named() {
+        let check = |words: &[&str], expected: Option<&str>| assert_eq!(asked_about(words), expected, "{words:?}");
+        check(&[], Some(""));
+        check(&["-h"], Some(""));
+        check(&["help", "serve"], Some("serve"));
+        check(&["test", "--help"], Some("test"));
+        check(&["bench", "port", "-h"], Some("bench"));
+        check(&["as-tested", "--help"], Some("as-tested"));
+        check(&["as-tested", "cargo", "--help"], None);
+        check(&["test", "engine"], None);
+        assert!(
+            help("test").starts_with("  test ") && help("test").contains("--fresh") && !help("test").contains("tested")
+        );
+        assert_eq!(help("bench").lines().count(), 6);
+        assert_eq!(help(""), USAGE);
+        assert_eq!(help("usage:"), USAGE);
+    }
+
+    #[test]
+    fn a_wrong_word_is_named() {
+        assert_eq!(unknown("tset", &["--quick"]), "unknown command: tset");
+        assert_eq!(unknown("serve", &["--prot", "9"]), "unknown option, or one without its value: --prot");
+        assert_eq!(unknown("size", &["dist"]), "`cargo xtask size` does not take: dist");
+    }
 }

@@ -41,7 +41,7 @@ pub(crate) fn watch(tools: &Tools, port: u16) -> Result<()> {
     }
 }
 
-/// The server, which is terminated with the watcher.
+/// The server, which is terminated with the watcher. If a signal ends the watcher, the server's standard input ends, and the server with it.
 struct Server(Child);
 
 impl Drop for Server {
@@ -56,7 +56,8 @@ fn serve(tools: &Tools, port: u16) -> Result<Server> {
     run(tools.command("cargo").args(dist::PORTOLAN))?;
     let portolan = std::env::current_exe()?.with_file_name(format!("portolan{}", std::env::consts::EXE_SUFFIX));
     let mut command = workspace::command(&portolan);
-    command.args(["site", "serve", "--watch", "--dir", "dist", "--port", &port.to_string()]).stdin(Stdio::null());
+    let words = ["site", "serve", "--watch", "--while-stdin", "--dir", "dist", "--port"];
+    command.args(words).arg(port.to_string()).stdin(Stdio::piped());
     Ok(Server(command.spawn().with_context(|| format!("cannot start {}", portolan.display()))?))
 }
 

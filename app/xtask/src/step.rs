@@ -56,6 +56,17 @@ pub(crate) fn run_heard(command: &mut Command, mut hear: impl FnMut(&str)) -> Re
     Ok(())
 }
 
+/// Runs a command whose output is shown only if it fails.
+pub(crate) fn run_silently(command: &mut Command) -> Result<()> {
+    let Output { status, stdout, stderr } =
+        (command.stdin(Stdio::null()).output()).with_context(|| format!("cannot start `{}`", shown(command)))?;
+    if !status.success() {
+        let [out, err] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        bail!("failed; to repeat this step alone: {}\n{out}{err}", shown(command));
+    }
+    Ok(())
+}
+
 /// Runs a command for its output; `None` if it does not exist or fails.
 pub(crate) fn ask(program: impl AsRef<OsStr>, args: &[&str]) -> Option<String> {
     let Output { status, stdout, .. } = Command::new(program).args(args).stdin(Stdio::null()).output().ok()?;
@@ -133,6 +144,14 @@ mod tests {
         assert_eq!(error.to_string(), "failed; to repeat this step alone: false 'two words'");
         let error = run(Command::new("false").env("CC_wasm32_unknown_unknown", "clang")).unwrap_err();
         assert!(error.to_string().ends_with("eval \"$(cargo xtask env)\" && false"), "{error}");
+    }
+
+    #[test]
+    fn what_a_silent_command_printed_is_in_its_error() {
+        let sh = |line: &str| run_silently(Command::new("sh").args(["-c", line]));
+        assert!(sh("echo fine").is_ok());
+        let error = sh("echo one; echo two >&2; exit 1").unwrap_err().to_string();
+        assert!(error.ends_with("\none\ntwo\n"), "{error}");
     }
 
     #[test]

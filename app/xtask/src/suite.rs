@@ -17,7 +17,7 @@ use crate::surroundings;
 use anyhow::{Context, Result};
 use inputs::Snapshot;
 use std::time::Instant;
-use steps::{STEPS, Step};
+use steps::{Quick, STEPS, Step};
 
 /// What a command line of `cargo xtask test` asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,15 +38,18 @@ impl Request {
     /// Reads the words after `test`.
     ///
     /// # Errors
-    /// A sentence about the word that is neither a step nor an option.
+    /// A sentence about the word that is neither a step nor an option, or that does not go with another.
     pub(crate) fn parse(words: &[&str]) -> Result<Self, String> {
         let (mut chosen, mut all) = (Vec::new(), false);
         for word in words {
             match *word {
-                "--list" => return Ok(Self::List),
                 "--all" => all = true,
+                "--list" if words.len() == 1 => return Ok(Self::List),
                 "--quick" if words.len() == 1 => return Ok(Self::Quick),
-                "--quick" => return Err("`--quick` can't be combined with other words".to_owned()),
+                "--list" | "--quick" | "--fresh" | "--keep" => {
+                    return Err(format!("`{word}` can't be combined with other words"));
+                }
+                option if option.starts_with('-') => return Err(format!("unknown option: {option}")),
                 name => match STEPS.iter().find(|step| step.name == name) {
                     Some(step) => chosen.extend(step.after.iter().copied().chain([step.name])),
                     None => return Err(format!("`{name}` is no step of the tests: {}", names().join(", "))),
@@ -72,7 +75,12 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     match request {
         Request::List => {
             for Step { name, what, quick, .. } in STEPS {
-                println!("{name:<10}{what}{}", if quick.is_some() { "; in part by --quick" } else { "" });
+                let by_quick = match quick {
+                    Some(Quick { of: Some(part), .. }) => format!("; with --quick only of {part}"),
+                    Some(Quick { of: None, .. }) => "; also with --quick".to_owned(),
+                    None => String::new(),
+                };
+                println!("{name:<10}{what}{by_quick}");
             }
             Ok(())
         }
@@ -84,14 +92,17 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     }
 }
 
-/// The parts of the steps that take seconds after a change of the engine.
+/// What takes little time, before each commit: 8 seconds if nothing changed, 90 after a change of the engine.
 fn run_quick() -> Result<()> {
     let start = Instant::now();
     std::thread::scope(|scope| setup::begin(scope, &[LINTERS]).map(drop))?;
     times::clear()?;
-    for (quick, one) in STEPS.iter().filter_map(|one| Some((one.quick?, one))) {
-        step(format!("{}, in part", one.name), quick)?;
-    }
+    let outcome = STEPS.iter().filter_map(|one| Some((one, one.quick.as_ref()?))).try_for_each(|(one, quick)| {
+        let part = quick.of.map_or(String::new(), |part| format!(" (only {part})"));
+        step(format!("{}: {}{part}", one.name, one.what), quick.run)
+    });
+    times::show_slowest(5);
+    outcome?;
     println!("\nThe quick tests passed in {}.", seconds(start));
     Ok(())
 }
@@ -126,12 +137,24 @@ fn run_steps(steps: &[&Step], all: bool) -> Result<()> {
         }
         outcome.map(|()| passed)
     });
-    times::show_slowest();
+    times::show_slowest(10);
     let passed = outcome?;
-    let reused = passed.iter().filter(|step| step.reused).count();
-    let some = if steps.len() == STEPS.len() { "All steps" } else { "These steps" };
-    println!("\n{some} passed in {}; {reused} of {} had passed with the same inputs.", seconds(start), passed.len());
+    println!("\n{}", verdict(&passed, &seconds(start)));
     Ok(())
+}
+
+/// The last line of a run that passed.
+fn verdict(passed: &[Passed], time: &str) -> String {
+    let some = match passed {
+        [only] => format!("The step {}", only.name),
+        _ if passed.len() == STEPS.len() => "All steps".to_owned(),
+        _ => format!("{} steps", passed.len()),
+    };
+    let reused = match passed.iter().filter(|step| step.reused).count() {
+        0 => String::new(),
+        count => format!("; {count} of {} not repeated", passed.len()),
+    };
+    format!("{some} passed in {time}{reused}.")
 }
 
 /// Runs a step, unless its last result is still valid.
@@ -140,9 +163,11 @@ fn run_step(one: &Step, before: Option<&Snapshot>, all: bool, pending: &mut Pend
     pending.wait(one.needs)?;
     let key = before.map(|snapshot| snapshot.key(one)).transpose()?;
     let reuse = key.as_ref().filter(|_| !all);
-    if let Some(valid) = reuse.and_then(|key| passed::find(one, key)) {
-        println!("\n==> {heading}\n    unchanged since it passed in {:.1} s: {}", valid.seconds, valid.key);
-        return Ok(Passed { name: one.name, seconds: valid.seconds, reused: true });
+    if let Some(seconds) = reuse.and_then(|key| passed::find(one, key)) {
+        println!(
+            "\n==> {heading}\n    not repeated: nothing that it reads has changed since it passed in {seconds:.1} s"
+        );
+        return Ok(Passed { name: one.name, seconds, reused: true });
     }
     passed::forget(one)?;
     let start = Instant::now();
@@ -176,8 +201,24 @@ mod tests {
         check(&["--all"], Ok((&names(), true)));
         check(&["--quick", "ports"], Err("`--quick` can't be combined with other words"));
         check(&["speling"], Err("`speling` is no step of the tests: format, "));
+        check(&["--list", "engine"], Err("`--list` can't be combined with other words"));
+        check(&["engine", "--fresh"], Err("`--fresh` can't be combined with other words"));
+        check(&["--nosuchflag"], Err("unknown option: --nosuchflag"));
         assert_eq!(Request::parse(&["--list"]), Ok(Request::List));
         assert_eq!(Request::parse(&["--quick"]), Ok(Request::Quick));
+    }
+
+    #[test]
+    fn the_last_line_says_what_was_not_repeated() {
+        let check = |reused: &[bool], expected: &str| {
+            let passed = reused.iter().map(|reused| Passed { name: "lints", seconds: 1.0, reused: *reused });
+            assert_eq!(verdict(&passed.collect::<Vec<_>>(), "2.0 s"), expected);
+        };
+        check(&[false], "The step lints passed in 2.0 s.");
+        check(&[false, false], "2 steps passed in 2.0 s.");
+        check(&[true, false], "2 steps passed in 2.0 s; 1 of 2 not repeated.");
+        let all = STEPS.len();
+        check(&vec![true; all], &format!("All steps passed in 2.0 s; {all} of {all} not repeated."));
     }
 
     #[test]

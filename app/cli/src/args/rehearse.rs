@@ -50,7 +50,8 @@ pub(crate) struct RehearseArgs {
     /// Arguments of the port only, instead of those detected in the project
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub(crate) port_args: Option<String>,
-    /// Python with PyTorch installed, or TensorFlow for Keras programs [default: `python3` on PATH]
+    /// Python with PyTorch installed, or TensorFlow for Keras programs [default: `python3` on PATH or, if it has neither, the one
+    /// made by `cargo xtask setup`]
     #[arg(long, value_name = "FILE")]
     pub(crate) python: Option<PathBuf>,
     /// Output format

@@ -61,15 +61,11 @@ pub(super) fn build(args: &ServeArgs) -> Result<String> {
 
 impl Live {
     /// Builds and notifies as long as the server runs.
-    pub(super) fn watch(&self, args: &ServeArgs) {
-        let look_at_sources = || {
-            let folders = [&args.sources.guides, &args.sources.public, &args.sources.kit];
-            look(folders.map(PathBuf::as_path))
-        };
-        let (mut sources, mut site) = (look_at_sources(), look([args.dir.as_path()]));
+    pub(super) fn watch(&self, args: &ServeArgs, mut sources: Times) {
+        let mut site = look([args.dir.as_path()]);
         loop {
             std::thread::sleep(PAUSE);
-            let now = look_at_sources();
+            let now = look_at_sources(args);
             let mut faults = None;
             if now != sources {
                 sources = now;
@@ -122,7 +118,12 @@ pub(super) fn listening(mut response: Response) -> Response {
 }
 
 /// Files with the times of their last changes.
-type Times = BTreeMap<PathBuf, SystemTime>;
+pub(super) type Times = BTreeMap<PathBuf, SystemTime>;
+
+pub(super) fn look_at_sources(args: &ServeArgs) -> Times {
+    let folders = [&args.sources.guides, &args.sources.public, &args.sources.kit];
+    look(folders.map(PathBuf::as_path))
+}
 
 fn look<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Times {
     let mut times = Times::new();

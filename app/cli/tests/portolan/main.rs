@@ -1,5 +1,9 @@
 //! The command as used in practice: the real binary, real folders.
 
+// Its `assert_eq!` shows a difference of texts by lines.
+#[macro_use]
+extern crate pretty_assertions;
+
 mod bad_input;
 mod check_port;
 mod checkpoints;

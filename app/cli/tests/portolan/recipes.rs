@@ -51,6 +51,13 @@ fn faults_are_named_by_page_and_line() {
 }
 
 #[test]
+fn a_folder_without_guides_is_told_with_the_remedy() {
+    let ran = portolan(folder(&[]).path(), &["recipes", "test"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("run this in a checkout, or name the folder of guides"), "{ran:?}");
+}
+
+#[test]
 fn update_fills_what_is_empty_or_stale() {
     let empty = "```python before\nnet.to_gpu()\n```\n```python after\n```\n";
     let stale = "```python before\nnet.to_gpu()\nx = 1\n```\n```python after\nnet.to_gpu()\n```\n";

@@ -1,7 +1,7 @@
 //! A port run next to its original: through the command, on the tests' PyTorch.
 
 use crate::check_port::python;
-use crate::{TRAINER, folder, portolan, read, schema};
+use crate::{TRAINER, folder, portolan, portolan_with, read, schema};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -138,6 +138,37 @@ fn the_python_has_to_be_one_that_can() {
     check("/bin/true", "not a Python interpreter");
     check("./old", "is Python 3.6, but a rehearsal needs 3.8 or newer");
     check("./bare", "PyTorch is not installed for ./bare: install it with `./bare -m pip install torch`");
+}
+
+#[test]
+fn the_python_that_setup_makes_is_used_if_python3_has_no_pytorch() {
+    let home = folder(&[
+        ("trainer.py", TRAINER),
+        ("keras.py", "import keras\nimport tensorflow as tf\n\ntf.config.list_physical_devices('GPU')\n"),
+        ("path/python3", "#!/bin/sh\necho 3.11 False\n"),
+        ("cache/portolan/python/newest/bin/python", "#!/bin/sh\necho 3.11 True\n"),
+        ("own", "#!/bin/sh\necho 3.11 True\n"),
+    ]);
+    for name in ["path/python3", "cache/portolan/python/newest/bin/python", "own"] {
+        fs::set_permissions(home.path().join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let at = |name: &str| home.path().join(name).display().to_string();
+    let check = |file: &str, own: &str, code: i32, why: &str| {
+        let (path, cache) = (at("path"), at("cache"));
+        let variables =
+            [("PATH", &*path), ("XDG_CACHE_HOME", &cache), ("PORTOLAN_PYTHON", own), ("PORTOLAN_TENSORFLOW", "")];
+        let ran = portolan_with(home.path(), &["rehearse", "--target", "hpu", file], b"", &variables);
+        assert!(ran.code == code && ran.err.contains(why), "{ran:?}");
+    };
+    let newest = at("cache/portolan/python/newest/bin/python");
+    check("trainer.py", "", 0, &format!("using {newest}, because python3 has no usable PyTorch"));
+    check("trainer.py", &at("own"), 0, &format!("using {}, because", at("own")));
+    check(
+        "keras.py",
+        "",
+        2,
+        "TensorFlow is not installed for python3: install it with `python3 -m pip install tensorflow`",
+    );
 }
 
 #[test]

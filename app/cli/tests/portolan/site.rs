@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 #[test]
 fn build_writes_the_pages_of_the_guides() {
@@ -189,6 +190,19 @@ fn serve_answers_like_a_static_host() {
     check(&serving, "GET /../secret.txt", "404", "text/html", "<p>lost</p>");
     check(&serving, "GET /%2e%2e/secret.txt", "404", "text/html", "<p>lost</p>");
     check(&serving, "POST /", "405", "Allow: GET, HEAD", "");
+}
+
+#[test]
+fn serve_ends_with_the_program_that_started_it() {
+    let home = folder(&[("index.html", "<p>home</p>")]);
+    let words = ["site", "serve", "--while-stdin", "--port", "0", "--dir", "."];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+    command.args(words).current_dir(home.path()).stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(child.try_wait().unwrap().is_none());
+    // Waiting closes its standard input.
+    assert!(child.wait().unwrap().success());
 }
 
 /// Browsers keep unused connections open.

@@ -1,5 +1,9 @@
 //! The engine from outside: programs in, ported programs and messages out. Each file is about one subject.
 
+// Its `assert_eq!` shows a difference of texts by lines.
+#[macro_use]
+extern crate pretty_assertions;
+
 mod bytes;
 mod command_line;
 mod comments;

@@ -7,12 +7,6 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::PathBuf;
 
-/// A success that is still valid.
-pub(super) struct Valid {
-    pub(super) key: Key,
-    pub(super) seconds: f64,
-}
-
 fn file(step: &Step) -> PathBuf {
     workspace::target().join("passed").join(step.name)
 }
@@ -25,13 +19,13 @@ fn made(step: &Step) -> Option<String> {
     }
 }
 
-/// The step's last success, if its inputs had this key and what it made is still there.
-pub(super) fn find(step: &Step, key: &Key) -> Option<Valid> {
+/// The seconds of the step's last success, if its inputs had this key and what it made is still there.
+pub(super) fn find(step: &Step, key: &Key) -> Option<f64> {
     let text = fs::read_to_string(file(step)).ok()?;
     let mut lines = text.lines();
     let (kept, seconds, there) = (lines.next()?, lines.next()?.parse().ok()?, lines.next().unwrap_or_default());
     let valid = kept == key && made(step)? == there;
-    valid.then(|| Valid { key: key.clone(), seconds })
+    valid.then_some(seconds)
 }
 
 /// Records a success.

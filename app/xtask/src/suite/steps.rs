@@ -3,11 +3,11 @@
 use super::times;
 use crate::corpus::{BOUNDED_PACKAGES, Part};
 use crate::setup::{BROWSERS, LINTERS, Need, PROGRAMS, PYTORCH, SITE_TOOLS, WITH_TENSORFLOW};
-use crate::step::run;
+use crate::step::{run, run_silently};
 use crate::wasm_kernels::WASMTIME;
 use crate::{browser_tests, corpus, dist, size, surroundings, wasm_kernels};
-use anyhow::Result;
-use std::process::Command;
+use anyhow::{Context, Result, bail};
+use std::process::{Command, Stdio};
 
 /// One step: a part of the tests that runs, passes and is skipped as a whole.
 pub(crate) struct Step {
@@ -25,10 +25,17 @@ pub(crate) struct Step {
     pub(crate) asks: &'static [&'static str],
     /// A folder that it makes.
     pub(crate) makes: Option<&'static str>,
-    /// What `--quick` runs of it.
-    pub(crate) quick: Option<fn() -> Result<()>>,
+    /// What `--quick` runs.
+    pub(crate) quick: Option<Quick>,
     /// The work. The argument tells whether results that are valid from earlier runs are computed again.
     pub(crate) run: fn(all: bool) -> Result<()>,
+}
+
+/// A step, or a part of it, that takes little time.
+pub(crate) struct Quick {
+    /// The part.
+    pub(crate) of: Option<&'static str>,
+    pub(crate) run: fn() -> Result<()>,
 }
 
 /// Files and folders of the checkout, as the beginnings of paths from its root, or with a `*` before it the end. The runner itself (`app/xtask`), `Cargo.lock` and `Cargo.toml` are
@@ -58,7 +65,7 @@ pub(crate) const STEPS: &[Step] = &[
         reads: Reads::AllBut(&[PROSE, SERVER, "guides/", "rehearsal/", "public/", BROWSER_TESTS, "tests/fixtures/"]),
         asks: &[],
         makes: None,
-        quick: Some(|| cargo("fmt --all --check")),
+        quick: Some(Quick { of: None, run: || cargo("fmt --all --check") }),
         run: |_| cargo("fmt --all --check"),
     },
     Step {
@@ -69,7 +76,10 @@ pub(crate) const STEPS: &[Step] = &[
         reads: Reads::AllBut(&[PROSE, SERVER, BROWSER_TESTS, "tests/frozen/"]),
         asks: &[],
         makes: None,
-        quick: Some(|| cargo(&format!("clippy {ENGINE} --all-targets -- -D warnings"))),
+        quick: Some(Quick {
+            of: Some(ENGINE),
+            run: || cargo(&format!("clippy {} --all-targets -- -D warnings", packages())),
+        }),
         run: |_| {
             cargo("clippy --workspace --all-targets -- -D warnings")?;
             cargo("clippy --package web --package forward --target wasm32-unknown-unknown -- -D warnings")
@@ -83,10 +93,13 @@ pub(crate) const STEPS: &[Step] = &[
         reads: Reads::AllBut(&[PROSE]),
         asks: &[],
         makes: None,
-        quick: Some(|| cargo_test(&format!("test {ENGINE} --lib --test it"), true)),
+        quick: Some(Quick {
+            of: Some(ENGINE),
+            run: || cargo_test(&format!("test {} --lib --test it", packages()), true),
+        }),
         run: |all| {
             cargo_test("test --workspace --lib --bins --test it", all)?;
-            cargo("test --quiet --workspace --doc")
+            run_silently(surroundings::command("cargo")?.args(["test", "--quiet", "--workspace", "--doc"]))
         },
     },
     Step {
@@ -166,18 +179,28 @@ pub(crate) const STEPS: &[Step] = &[
 /// Pages show when a guide was last changed.
 const LAST_GUIDE: &[&str] = &["git", "log", "-1", "--format=%H", "--", "guides"];
 
-/// The packages of the engine, which most commits change.
-const ENGINE: &str = "-p guide -p python -p training -p codemod";
+/// The packages of the engine, which most commits change; each uses those before it.
+const ENGINE: &str = "guide, python, training, codemod";
+
+/// Cargo's arguments that select them.
+fn packages() -> String {
+    ENGINE.split(", ").map(|name| format!(" -p {name}")).collect()
+}
 
 fn cargo(line: &str) -> Result<()> {
     run(surroundings::command("cargo")?.args(line.split_whitespace()))
 }
 
-/// Tests by cargo, whose times are kept.
+/// Tests by cargo, whose times are kept. All programs of tests run, whichever fails: cargo starts those of `codemod` first, and they
+/// fail, too, if `training` is at fault.
 fn cargo_test(line: &str, all: bool) -> Result<()> {
     let mut cargo: Command = surroundings::command("cargo")?;
-    cargo.args(line.split_whitespace()).args(times::runner()?).env(times::FILE, times::file());
-    run(cargo.env(REUSE, if all { "0" } else { "1" }))
+    cargo.args(line.split_whitespace()).arg("--no-fail-fast").args(times::runner()?).env(times::FILE, times::file());
+    cargo.env(REUSE, if all { "0" } else { "1" }).env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    if !cargo.status().context("cannot start cargo")?.success() {
+        bail!("tests failed, or do not compile; a line above, `to repeat: …`, runs a failed one alone");
+    }
+    Ok(())
 }
 
 /// 1 allows tests to take results of earlier runs that are still valid.

@@ -4,7 +4,7 @@ use super::Passed;
 use super::inputs::Snapshot;
 use crate::step::ask;
 use crate::workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -38,14 +38,22 @@ pub(crate) fn say_tested() -> Result<()> {
     let root = workspace::root().display().to_string();
     let head = ask("git", &["-C", &root, "rev-parse", "HEAD^{tree}"]).context("this is not a git checkout")?;
     let text = fs::read_to_string(file()).unwrap_or_default();
-    let dirty = ask("git", &["-C", &root, "status", "--porcelain"]).is_some_and(|files| !files.is_empty());
-    let line = verdict(&text, &head);
-    println!("{}", line.as_ref().unwrap_or_else(|line| line));
-    if line.is_err() {
-        let also = if dirty { " (the checkout differs from HEAD: commit or remove the changes)" } else { "" };
-        bail!("not all steps have passed on HEAD: cargo xtask test{also}");
-    }
+    let status = ask("git", &["-C", &root, "-c", "core.quotePath=false", "status", "--porcelain"]).unwrap_or_default();
+    println!("{}", verdict(&text, &head).map_err(|fault| anyhow!("{}", untested(&fault, &status)))?);
     Ok(())
+}
+
+/// Why HEAD counts as untested, and what to do; `status` is git's, of the checkout.
+fn untested(fault: &str, status: &str) -> String {
+    // A state in two columns, which `ask` may have trimmed, and a path.
+    let changed: Vec<&str> =
+        status.lines().filter_map(|line| Some(line.trim_start().split_once(' ')?.1.trim())).collect();
+    if changed.is_empty() {
+        return format!("{fault} Run cargo xtask test.");
+    }
+    let more = if changed.len() > 4 { format!(" and {} more", changed.len() - 4) } else { String::new() };
+    let named = changed[..changed.len().min(4)].join(", ");
+    format!("The checkout differs from HEAD in {named}{more}: commit or remove the changes, then run cargo xtask test.")
 }
 
 /// A sentence about HEAD's tree; an error unless it has passed.
@@ -83,6 +91,16 @@ mod tests {
         let expected = "tree = \"1f2e\"\ndate = \"2026-01-02T03:04:05Z\"\npassed = true\nseconds = 61.0\n\n\
                         [steps.format]\nseconds = 1.2\nreused = false\n\n[steps.lints]\nseconds = 70.0\nreused = true\n";
         assert_eq!(record(true), expected);
+    }
+
+    #[test]
+    fn an_untested_head_has_a_remedy() {
+        assert_eq!(untested("No run.", ""), "No run. Run cargo xtask test.");
+        let changed =
+            "The checkout differs from HEAD in a.rs, b.md: commit or remove the changes, then run cargo xtask test.";
+        assert_eq!(untested("No run.", "M a.rs\n?? b.md"), changed);
+        let many: String = (1..=6).map(|n| format!(" M {n}.rs\n")).collect();
+        assert!(untested("No run.", &many).contains("in 1.rs, 2.rs, 3.rs, 4.rs and 2 more: "));
     }
 
     #[test]
