@@ -99,7 +99,9 @@ impl<'a> Draft<'a> {
             extra: of_site_directives.chain(of_user).collect(),
             ..Resources::default()
         };
-        let checked = site.checked.as_ref().map(|day| format!(", compared with it on {day}")).unwrap_or_default();
+        // A template has no machine whose pages it could be compared with.
+        let compared = if site.status == Status::Template { "as of" } else { "compared with it on" };
+        let checked = site.checked.as_ref().map(|day| format!(", {compared} {day}")).unwrap_or_default();
         let mut notes = vec![format!("Site: {} ({}){checked}", site.title, site.source)];
         if site.status == Status::Archival {
             notes.push("Archival: based on pages that are no longer published.".into());
