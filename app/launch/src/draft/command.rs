@@ -166,15 +166,15 @@ impl Draft<'_> {
     /// Words that a user adds to a command by a field; false if the template is no such field. An option that the script
     /// sets is refused, unless the script itself repeats it.
     fn words_of_user(&mut self, command: &mut Command, template: &str) -> bool {
-        let is_it = |field: &&Field| field.kind == Kind::Words && template == format!("{{{}}}", field.name);
+        let named = template.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        let is_it = |field: &&Field| field.kind == Kind::Words && named == Some(&*field.name);
         let Some(field) = self.table.field.iter().find(is_it) else { return false };
         self.taken.push(&field.name);
         let launcher = self.table.launcher.iter().find(|entry| entry.name == self.launcher);
         let counts = launcher.map_or(&[][..], |entry| &entry.counts);
         for word in self.value(&field.name).and_then(split_words).unwrap_or_default() {
-            let own = key(&word);
-            let set = command.argv[command.start..].iter().filter(|set| key(&set.quoted()) == own).count();
-            if word.starts_with('-') && (set == 1 || counts.iter().any(|known| key(known) == own)) {
+            let set = command.argv[command.start..].iter().filter(|set| is_option(&set.quoted(), &word)).count();
+            if set == 1 || counts.iter().any(|known| is_option(known, &word)) {
                 let shown = word.split('=').next().unwrap_or_default();
                 self.problem(&field.name, format!("must leave out {shown}: the script sets it itself"));
             }
@@ -184,8 +184,11 @@ impl Draft<'_> {
     }
 }
 
-/// The name of an option, with one dash or two, and with either separator.
-fn key(word: &str) -> Option<String> {
-    let name = word.trim_start_matches(['\'', '"']).strip_prefix('-')?;
-    Some(name.trim_start_matches('-').split('=').next()?.replace('_', "-"))
+/// Whether two words are the same option, which may have one dash or two, either separator, and a value.
+fn is_option(set: &str, word: &str) -> bool {
+    let set = set.trim_start_matches(['\'', '"']);
+    let name = |word: &str| word.trim_start_matches('-').split('=').next().unwrap_or_default().to_string();
+    let (a, b) = (name(set), name(word));
+    let plain = |byte: u8| if byte == b'_' { b'-' } else { byte };
+    set.starts_with('-') && word.starts_with('-') && a.bytes().map(plain).eq(b.bytes().map(plain))
 }

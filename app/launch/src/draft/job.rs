@@ -200,9 +200,9 @@ fn go_on<'v>(steps: &mut [Step], name: &str, value: &'v str) -> Option<Result<()
     let written = word.quoted();
     let Part::Text(own) = word.0.last_mut()? else { return None };
     let before = own.strip_suffix('}')?;
-    let mut keys = more.match_indices("\":").filter_map(|(end, _)| more[..end].rsplit('"').next());
-    if let Some(key) = keys.find(|key| written.contains(key)) {
-        return Some(Err(key));
+    let pieces: Vec<&str> = more.split('"').collect();
+    if let Some(pair) = pieces.windows(2).find(|pair| pair[1].starts_with(':') && written.contains(pair[0])) {
+        return Some(Err(pair[0]));
     }
     *own = format!("{before},{more}");
     Some(Ok(()))
