@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) const LARGEST: usize = 8 * MIB;
 
 /// Lines that are tried as the cause of an error above them: each costs a parse.
-const MOST_HEADERS: usize = 32;
+const MOST_HEADERS: usize = 8;
 
 const MIB: usize = 1024 * 1024;
 
@@ -148,10 +148,8 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
         let said = messages::never_closed(&text[at..=at], line.to_string());
         return Some(Remark::of_engine(at..at + 1, Severity::Error, said));
     }
-    // An error at the end of a line is often that of a line below it.
-    if text[range.start..].starts_with(['\n', '\r'])
-        && let Some(header) = header_without_colon(text, range.start)
-    {
+    // The parser's own error is often in a line above it.
+    if let Some(header) = header_without_colon(text, range.start) {
         range = header;
     }
     let end = text[range.start..].char_indices().nth(1).map_or(text.len(), |(n, _)| range.start + n);
@@ -160,15 +158,19 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
     Some(Remark::of_engine(range.start..range.end.min(end).max(range.start), Severity::Error, said))
 }
 
-/// The first line below `from` that would begin a block if it ended with a colon.
-fn header_without_colon(text: &str, from: usize) -> Option<Range<usize>> {
+/// The first line from `at` on that would begin a block if it ended with a colon. All above it is then Python.
+fn header_without_colon(text: &str, at: usize) -> Option<Range<usize>> {
     let begins = ["if ", "elif ", "for ", "while ", "with ", "def ", "class ", "async "];
+    let from = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let mut start = from;
     let lines = text[from..].split_inclusive('\n').filter_map(|line| {
         let at = start + line.len() - line.trim_start().len();
         start += line.len();
         let own = line.trim();
-        (begins.iter().any(|word| own.starts_with(word)) && !own.contains([':', '#'])).then(|| at..at + own.len())
+        (begins.iter().any(|word| own.starts_with(word))
+            && !own.contains([':', '#'])
+            && !own.ends_with(['(', '[', '{', ',', '\\']))
+        .then(|| at..at + own.len())
     });
     let is_it = |line: &Range<usize>| !Tree::parse(&format!("{}: pass\n", &text[..line.end])).has_error();
     lines.take(MOST_HEADERS).find(is_it)
