@@ -99,12 +99,14 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
         ("compiled", args.compiled),
         ("tensorflow", args.tensorflow || read.get("tensorflow").is_some() && target.has_field("tensorflow")),
     ];
-    let of_code = ["rank_option", "unplaced", "unported"].into_iter().filter(|name| target.has_field(name));
+    let of_code =
+        ["rank_option", "switch_key", "unplaced", "unported"].into_iter().filter(|name| target.has_field(name));
     let of_code = of_code.chain(args.setup.then_some("requirements"));
     let of_code = of_code.filter_map(|name| Some((name.to_string(), read.get(name)?.to_string())));
     let given = switches.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name.to_string(), "on".to_string()));
     let modules = args.modules.iter().map(|list| ("modules".to_string(), list.clone()));
-    request.values = given.chain(of_code).chain(modules).chain(args.values.iter().cloned()).collect();
+    let launcher = args.launcher_args.iter().map(|line| ("launcher_args".to_string(), line.clone()));
+    request.values = given.chain(of_code).chain(modules).chain(launcher).chain(args.values.iter().cloned()).collect();
     Ok(request)
 }
 

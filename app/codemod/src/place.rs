@@ -12,6 +12,9 @@ use std::ops::Range;
 /// Largest file that is ported, in bytes.
 pub(crate) const LARGEST: usize = 8 * MIB;
 
+/// Lines that are tried as the cause of an error above them: each costs a parse.
+const MOST_HEADERS: usize = 8;
+
 const MIB: usize = 1024 * 1024;
 
 /// Line and column, from 1, columns in characters.
@@ -136,7 +139,7 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
     if !tree.has_error() {
         return None;
     }
-    let range = tree.first_error().unwrap_or(0..0);
+    let mut range = tree.first_error().unwrap_or(0..0);
     // Text after an open bracket is parsed as its contents, so the first error is somewhere after it. As in CPython,
     // one on the bracket's own line is a separate error.
     let goes_on = |at: &usize| text.get(*at..range.end.min(text.len())).is_some_and(|read| read.contains('\n'));
@@ -145,10 +148,32 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
         let said = messages::never_closed(&text[at..=at], line.to_string());
         return Some(Remark::of_engine(at..at + 1, Severity::Error, said));
     }
+    // The parser's own error is often in a line above it.
+    if let Some(header) = header_without_colon(text, range.start) {
+        range = header;
+    }
     let end = text[range.start..].char_indices().nth(1).map_or(text.len(), |(n, _)| range.start + n);
     let shown: String = text[range.start..].lines().next().unwrap_or("").trim().chars().take(40).collect();
     let said = if text[range.start..].trim().is_empty() { ends_early() } else { messages::not_python(shown) };
     Some(Remark::of_engine(range.start..range.end.min(end).max(range.start), Severity::Error, said))
+}
+
+/// The first line from `at` on that would begin a block if it ended with a colon. All above it is then Python.
+fn header_without_colon(text: &str, at: usize) -> Option<Range<usize>> {
+    let begins = ["if ", "elif ", "for ", "while ", "with ", "def ", "class ", "async "];
+    let from = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let mut start = from;
+    let lines = text[from..].split_inclusive('\n').filter_map(|line| {
+        let at = start + line.len() - line.trim_start().len();
+        start += line.len();
+        let own = line.trim();
+        (begins.iter().any(|word| own.starts_with(word))
+            && !own.contains([':', '#'])
+            && !own.ends_with(['(', '[', '{', ',', '\\']))
+        .then(|| at..at + own.len())
+    });
+    let is_it = |line: &Range<usize>| !Tree::parse(&format!("{}: pass\n", &text[..line.end])).has_error();
+    lines.take(MOST_HEADERS).find(is_it)
 }
 
 /// A statement that only exists in Python 2. `print >> file, x` is an expression in Python 3.

@@ -76,6 +76,8 @@ pub struct ProgramTerms {
     pub import: Option<String>,
     /// Names whose import provides a process's rank by MPI.
     pub mpi: Vec<String>,
+    /// The setting of a ported project that has to agree with the launch.
+    pub switch: Option<String>,
     /// The target's member among a project's compute modes.
     #[serde(skip)]
     pub member: String,

@@ -15,7 +15,7 @@ use crate::given::Given;
 use crate::plan::{Asked, Plan, Resources, Setting, Step};
 use crate::request::{Problem, Request, Script};
 use crate::site;
-use crate::word::Word;
+use crate::word::{Word, split_words};
 use command::Command;
 use counts::Counts;
 use tables::{CommandEntry, Counting, Kind, LaunchTable, Scheduler, Site, Status};
@@ -67,6 +67,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) cpus: Option<u32>,
     /// Variables that only the script itself uses.
     inner: Vec<String>,
+    /// The fields with words that a command took.
+    taken: Vec<&'static str>,
 }
 
 impl<'a> Draft<'a> {
@@ -97,7 +99,9 @@ impl<'a> Draft<'a> {
             extra: of_site_directives.chain(of_user).collect(),
             ..Resources::default()
         };
-        let checked = site.checked.as_ref().map(|day| format!(", compared with it on {day}")).unwrap_or_default();
+        // A template has no machine whose pages it could be compared with.
+        let compared = if site.status == Status::Template { "as of" } else { "compared with it on" };
+        let checked = site.checked.as_ref().map(|day| format!(", {compared} {day}")).unwrap_or_default();
         let mut notes = vec![format!("Site: {} ({}){checked}", site.title, site.source)];
         if site.status == Status::Archival {
             notes.push("Archival: based on pages that are no longer published.".into());
@@ -132,6 +136,7 @@ impl<'a> Draft<'a> {
             own_args: Vec::new(),
             cpus: None,
             inner: Vec::new(),
+            taken: Vec::new(),
         }
     }
 
@@ -317,6 +322,13 @@ impl<'a> Draft<'a> {
                     format!("must be a number from 1 to {MOST}")
                 }
                 Kind::Switch if value != "on" => "must be on, or omitted".to_string(),
+                Kind::Words => match split_words(value) {
+                    None => "must close every quote".to_string(),
+                    Some(words) if words.first().is_none_or(|first| !first.starts_with('-')) => {
+                        "must begin with an option".to_string()
+                    }
+                    Some(_) => continue,
+                },
                 Kind::Name if value.starts_with('-') || value.contains('/') => "is a name, not a path".to_string(),
                 Kind::Network if !is_plain("._-/:,") => {
                     "must be an interface or a network such as 10.1.3.0/24".to_string()

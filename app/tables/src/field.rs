@@ -48,6 +48,8 @@ pub enum Kind {
     Devices,
     /// A release of the vendor's software.
     Release,
+    /// Words of a command, split like a shell; the first is an option.
+    Words,
 }
 
 /// Fields that are separate options of the command; all others are values of `--set`.

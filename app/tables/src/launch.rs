@@ -70,6 +70,8 @@ pub struct LaunchTable {
     pub refused: Vec<Refusal>,
     /// Variables, in order.
     pub set: Vec<SetEntry>,
+    /// Keys of the program's that follow from the fields, with their values.
+    pub argument: Vec<SetEntry>,
     /// Warnings for the user before the start.
     pub warning: Vec<Note>,
     /// Notes for the user.
@@ -141,6 +143,8 @@ pub struct LauncherEntry {
     pub joins_alone: bool,
     /// The rank sources that it provides to its processes: `environment` for torchrun's variables, `mpi`, …
     pub tells: Vec<String>,
+    /// Further names of its options for numbers and machines, which only the script sets.
+    pub counts: Vec<String>,
     /// The meaning of a scheduler task.
     pub tasks: Option<Tasks>,
     /// When it is available.

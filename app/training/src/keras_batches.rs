@@ -129,6 +129,8 @@ mod tests {
         check("x = x[:len(x) // 8 * 8]\na.fit(x, y, batch_size=8)", "y (8 * 2)");
         check("a.fit(x, y, batch_size=8)\na.evaluate(x, y, batch_size=12)", "x (24 * 2); y (24 * 2)");
         check("a.fit(x.batch(8))", "");
+        check("n = whole(len(x), 16)\nx, y = x[:n], y[:n]\na.fit(x, y, batch_size=8)", "");
+        check("x, y = y[:8], x[:8]\na.fit(x, y, batch_size=8)", "x (8 * 2); y (8 * 2)");
     }
 
     #[test]

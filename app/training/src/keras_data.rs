@@ -203,11 +203,15 @@ impl Home {
     }
 }
 
-/// Whether a statement is `x = x[:…]`.
+/// Whether a statement is `x = x[:…]`, or `x, y = x[:…], y[:…]`.
 fn cuts(view: &FileView<'_>, statement: Id, name: &str) -> bool {
-    view.index.text_of(statement).strip_prefix(name).is_some_and(|t| {
-        t.trim_start().strip_prefix('=').is_some_and(|t| t.trim_start().starts_with(&format!("{name}[:")))
-    })
+    let index = &view.index;
+    let value_of = |assign: &Id| {
+        let own = view.statement_of(*assign) == Some(statement);
+        index.assignment(*assign).filter(|_| own)?.value_of(name)
+    };
+    let values = index.of_kind_in(kinds().assignment, statement).iter().filter_map(value_of);
+    values.into_iter().any(|value| index.text_of(value).starts_with(&format!("{name}[:")))
 }
 
 /// Whether a statement assigns a name, directly or in a nested statement.

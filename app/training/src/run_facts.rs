@@ -332,6 +332,13 @@ impl Program {
         if let Some(option) = self.local_rank_option() {
             say("rank_option", format!("{} {}", option.name, option.place));
         }
+        let is_switch = |setting: &&RunSetting| {
+            let name = setting.name.rsplit_once('.').map(|(_, name)| name);
+            setting.kind == SettingKind::Value && name.is_some() && name == target.switch.as_deref()
+        };
+        if let Some(setting) = self.settings.iter().find(is_switch) {
+            say("switch_key", setting.name.clone());
+        }
         if self.unplaced {
             say("unplaced", "on".to_owned());
         }

@@ -66,6 +66,9 @@ pub(crate) struct LaunchArgs {
     /// Launcher, such as mpirun or torchrun [default: the target's usual launcher]
     #[arg(long, value_name = "LAUNCHER")]
     pub(crate) launcher: Option<String>,
+    /// Options for the launcher, split like a shell; added to its command
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub(crate) launcher_args: Option<String>,
     /// Launcher that suits the program, as detected; used unless --launcher is given or the target's
     /// usual launcher provides the same variables
     #[arg(long, value_name = "LAUNCHER")]

@@ -30,7 +30,8 @@ fn what_is_left_open_is_read_out_of_the_ported_project() {
     let ran = launch(&["run.id=x", "--instances", "8"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let line = command_of(&ran.out);
-    let ending = "python3 -u bin/segment.py run.compute=HPU run.id=x run.distributed=True run.batch=2";
+    let ending =
+        "python3 -u bin/segment.py run.compute=HPU run.id=x run.distributed=True run.lazy_mode=False run.batch=2";
     assert!(line.starts_with("mpirun -n 8 ") && line.ends_with(ending), "{line}");
     assert!(ran.out.contains("# 2 samples × 1 micro-batch × 8 cards = 16 samples per step"), "{}", ran.out);
     assert!(ran.out.contains("# batch 2, from run.batch cristae/config/run.py:"), "{}", ran.out);

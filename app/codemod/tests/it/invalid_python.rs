@@ -26,6 +26,10 @@ fn text_that_is_no_python_is_left_alone() {
     check_unreadable("x = 1\nprint \"loss\", x\n", 2, 1, "Python 2");
     check_unreadable("x = 1\n\0\n", 2, 1, "NUL");
     check_bytes("hpu", "", "");
+    // The parser's own error is at the end of a line above.
+    let stages = "def model():\n    x = f()\n\n    # For the first stage.\n    with FIXME\n        x = g(x)\n\n    \
+        # For the second.\n    with FIXME\n        x = h(x)\n    return x\n";
+    check_unreadable(stages, 5, 5, "not Python: `with FIXME`");
 }
 
 #[test]

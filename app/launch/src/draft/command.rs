@@ -2,8 +2,8 @@
 
 use super::{Draft, PYTHON};
 use crate::plan::{Flag, Step};
-use crate::word::Word;
-use tables::{CommandEntry, Phrase, Reasoned, Texts};
+use crate::word::{Word, split_words};
+use tables::{CommandEntry, Field, Kind, Phrase, Reasoned, Texts};
 
 /// A command under construction.
 #[derive(Default)]
@@ -11,12 +11,14 @@ pub(super) struct Command {
     argv: Vec<Word>,
     flags: Vec<Flag>,
     source: String,
+    /// Where the program that is started begins, after what starts it in turn.
+    start: usize,
 }
 
 impl Command {
     /// A command that starts with these words; its flags are described at `source`.
     pub(super) fn new<const N: usize>(words: [impl Into<Word>; N], source: &str) -> Command {
-        Command { argv: words.map(Into::into).to_vec(), flags: Vec::new(), source: source.into() }
+        Command { argv: words.map(Into::into).to_vec(), flags: Vec::new(), source: source.into(), start: 0 }
     }
 
     pub(super) fn words<const N: usize>(mut self, words: [impl Into<Word>; N]) -> Command {
@@ -82,7 +84,13 @@ impl Draft<'_> {
                 "{program}" => self.program(command),
                 "{container}" => self.container(command),
                 "{own_args}" => self.own_part(command),
-                template => command.argv.extend(self.expanded(template)),
+                template if self.words_of_user(command, template) => {}
+                template => {
+                    command.argv.extend(self.expanded(template));
+                    if template == "{prefix}" {
+                        command.start = command.argv.len();
+                    }
+                }
             }
         }
     }
@@ -152,5 +160,35 @@ impl Draft<'_> {
         };
         command.argv.extend(own.argv);
         command.flags.extend(own.flags.into_iter().map(of_own));
+        command.start = command.argv.len();
     }
+
+    /// Words that a user adds to a command by a field; false if the template is no such field. An option that the script
+    /// sets is refused, unless the script itself repeats it.
+    fn words_of_user(&mut self, command: &mut Command, template: &str) -> bool {
+        let named = template.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        let is_it = |field: &&Field| field.kind == Kind::Words && named == Some(&*field.name);
+        let Some(field) = self.table.field.iter().find(is_it) else { return false };
+        self.taken.push(&field.name);
+        let launcher = self.table.launcher.iter().find(|entry| entry.name == self.launcher);
+        let counts = launcher.map_or(&[][..], |entry| &entry.counts);
+        for word in self.value(&field.name).and_then(split_words).unwrap_or_default() {
+            let set = command.argv[command.start..].iter().filter(|set| is_option(&set.quoted(), &word)).count();
+            if set == 1 || counts.iter().any(|known| is_option(known, &word)) {
+                let shown = word.split('=').next().unwrap_or_default();
+                self.problem(&field.name, format!("must leave out {shown}: the script sets it itself"));
+            }
+            command.reasoned(vec![Word::argument(&word)], "set by you".to_string(), String::new(), "");
+        }
+        true
+    }
+}
+
+/// Whether two words are the same option, which may have one dash or two, either separator, and a value.
+fn is_option(set: &str, word: &str) -> bool {
+    let set = set.trim_start_matches(['\'', '"']);
+    let name = |word: &str| word.trim_start_matches('-').split('=').next().unwrap_or_default().to_string();
+    let (a, b) = (name(set), name(word));
+    let plain = |byte: u8| if byte == b'_' { b'-' } else { byte };
+    set.starts_with('-') && word.starts_with('-') && a.bytes().map(plain).eq(b.bytes().map(plain))
 }

@@ -143,17 +143,23 @@ impl Draft<'_> {
     /// The user's own variables, and arguments that follow from the job: its index, its newest checkpoint.
     pub(super) fn of_the_job(&mut self) {
         let (request, scheduler, given) = (self.request, self.request.scheduler, self.given());
-        let mut set = |name: &str, value: Word, why: &str, source: &str| {
+        let set = |steps: &mut Vec<Step>, name: &str, value: Word, why: &str, source: &str| {
             let (name, why, source) = (name.to_string(), why.to_string(), source.to_string());
-            self.plan.steps.push(Step::Set(Setting { name, value, why, source }));
+            steps.push(Step::Set(Setting { name, value, why, source }));
         };
         if let Some(cpus) = self.plan.resources.cpus_per_task.filter(|_| scheduler == Scheduler::Slurm) {
             let why = "Since Slurm 22.05, srun does not inherit the job's cores.";
-            set("SRUN_CPUS_PER_TASK", cpus.to_string().into(), why, SRUN);
+            set(&mut self.plan.steps, "SRUN_CPUS_PER_TASK", cpus.to_string().into(), why, SRUN);
             self.inner.push("SRUN_CPUS_PER_TASK".to_string());
         }
         for (name, value) in &request.env {
-            set(name, Word::path(value), "Set by you.", "");
+            match go_on(&mut self.plan.steps, name, value) {
+                None => set(&mut self.plan.steps, name, Word::path(value), "Set by you.", ""),
+                Some(Ok(())) => {}
+                Some(Err(key)) => {
+                    self.problem("env", format!("`{name}` must leave out {key}: the script sets it itself"))
+                }
+            }
         }
         if let Some(folder) = given.value("checkpoints") {
             let (folder, name) = match folder.rsplit_once('/') {
@@ -162,7 +168,13 @@ impl Draft<'_> {
                 _ => (folder.trim_end_matches('/'), "*"),
             };
             let newest = Part::Newest(super::here(folder), name.to_string());
-            set("CHECKPOINT", Word(vec![newest]), "Newest checkpoint; empty on the first start.", "");
+            set(
+                &mut self.plan.steps,
+                "CHECKPOINT",
+                Word(vec![newest]),
+                "Newest checkpoint; empty on the first start.",
+                "",
+            );
             self.inner.push("CHECKPOINT".to_string());
         }
         if let (Some(key), Some(_)) = (self.value("resume-key"), self.value("checkpoints")) {
@@ -175,4 +187,23 @@ impl Draft<'_> {
             self.own_args.push((word, "this job's index in the array".to_string()));
         }
     }
+}
+
+/// Adds the settings of a user's value to those of the script, if both are JSON objects: the key that both have, if there
+/// is one. None if they are not.
+fn go_on<'v>(steps: &mut [Step], name: &str, value: &'v str) -> Option<Result<(), &'v str>> {
+    let more = value.strip_prefix('{').filter(|more| more.ends_with('}') && more.contains(':'))?;
+    let word = steps.iter_mut().find_map(|step| match step {
+        Step::Set(setting) if setting.name == name => Some(&mut setting.value),
+        _ => None,
+    })?;
+    let written = word.quoted();
+    let Part::Text(own) = word.0.last_mut()? else { return None };
+    let before = own.strip_suffix('}')?;
+    let pieces: Vec<&str> = more.split('"').collect();
+    if let Some(pair) = pieces.windows(2).find(|pair| pair[1].starts_with(':') && written.contains(pair[0])) {
+        return Some(Err(pair[0]));
+    }
+    *own = format!("{before},{more}");
+    Some(Ok(()))
 }

@@ -1,6 +1,6 @@
 //! A training: its numbers, its variables, and the commands that start it.
 
-use super::{Draft, count};
+use super::{Draft, count, said};
 use crate::plan::{Setting, Step};
 use tables::{Kind, SetEntry};
 
@@ -27,6 +27,9 @@ impl Draft<'_> {
         }
         self.listed();
         self.joined();
+        for entry in table.argument.iter().filter(|entry| self.holds(&entry.when)).collect::<Vec<_>>() {
+            self.argument(entry);
+        }
         let of_the_program = std::mem::take(&mut self.plan.arithmetic);
         let titles = table.titles.iter().find(|title| self.holds(&title.when));
         self.plan.title = self.text(titles.map_or(&table.title, |title| &title.text));
@@ -68,6 +71,23 @@ impl Draft<'_> {
             if self.holds(&command.when) {
                 self.run(command);
             }
+        }
+        for field in self.table.field.iter().filter(|field| field.kind == Kind::Words).collect::<Vec<_>>() {
+            if self.value(&field.name).is_some() && !self.taken.contains(&&*field.name) {
+                self.problem(&field.name, "is for a command that this script does not have");
+            }
+        }
+    }
+
+    /// A key of the program's whose value follows from the fields.
+    fn argument(&mut self, entry: &SetEntry) {
+        let (key, value) = (self.text(&entry.name), entry.value.as_deref().unwrap_or_default());
+        match said(&self.request.args, &key) {
+            None => self.own_args.push((format!("{key}={value}").into(), entry.why.clone())),
+            Some(told) if !told.eq_ignore_ascii_case(value) => {
+                self.problem("args", format!("`{key}` must be {value} here: {}", entry.why));
+            }
+            Some(_) => {}
         }
     }
 

@@ -401,3 +401,76 @@ fn every_common_field_is_in_some_form_with_a_help() {
     });
     assert_eq!(lacking.collect::<Vec<_>>(), Vec::<String>::new());
 }
+
+/// Words that a user adds to a launcher's command, or to the compile command only.
+#[test]
+fn words_for_a_launcher() {
+    let of = |target: &'static str, words: &'static str| {
+        let paths = ["poplar", "popart", "cache"].map(|name| (name, "x")).to_vec();
+        let own = [("target", target), ("entry", "a.py"), ("instances", "2"), ("launcher_args", words)];
+        let more = if target == "popdist" { [&[("replicas", "4")], &paths[..]].concat() } else { Vec::new() };
+        [&own[..], &more].concat()
+    };
+    let written = |of: &[(&str, &str)]| script(of).replace(" \\\n ", "");
+    let all = of("popdist", "--print-topology=yes --only-output-from-instance 0 --mpi-global-args='--tag-output -x A'");
+    let words = "--print-topology=yes --only-output-from-instance 0 '--mpi-global-args=--tag-output -x A' python3";
+    assert!(written(&all).contains(words), "{}", written(&all));
+    assert!(command(&fields(&all), &read_site).contains("--set 'launcher_args=--print-topology=yes "));
+    // An option that the script repeats may be repeated.
+    assert!(written(&of("hpu", "-x A --mca b c")).contains(" -x MASTER_PORT -x A --mca b c python3 -u a.py"));
+    assert!(written(&of("rdu", "-l")).contains("mpirun -np 2 -l python a.py run "));
+    let torchrun = [&of("hpu", "--log-dir '$SCRATCH/a b'")[..], &[("launcher", "torchrun")]].concat();
+    assert!(written(&torchrun).contains(" --log-dir \"${SCRATCH}/a b\" a.py\n"));
+    for (target, words, said) in [
+        ("popdist", "--num-replicas=2", "must leave out --num-replicas"),
+        ("popdist", "-vv", "must leave out -vv"),
+        ("hpu", "--report-bindings -np 4", "must leave out -np"),
+        ("hpu", "-x 'A", "must close every quote"),
+        ("hpu", "numactl -l", "must begin with an option"),
+    ] {
+        refused(&of(target, words), "launcher_args", said);
+    }
+    let torchrun = [&of("hpu", "--nproc-per-node=2")[..], &[("launcher", "torchrun")]].concat();
+    refused(&torchrun, "launcher_args", "must leave out --nproc-per-node");
+    refused(
+        &[("entry", "a.py"), ("launcher_args", "-x A")],
+        "launcher_args",
+        "a command that this script does not have",
+    );
+    // Only the compile command gets these.
+    let compile = [("target", "rdu"), ("entry", "a.py"), ("args", "--lr 1"), ("compile_args", "--mac-v2")];
+    assert!(written(&compile).contains("compile --pef-name=model --output-folder=out --mac-v2 --lr 1\n"));
+    assert!(written(&compile).contains("run --pef=out/model/model.pef --lr 1\n"));
+    refused(
+        &[&compile[..], &[("compiled", "on")]].concat(),
+        "compile_args",
+        "a command that this script does not have",
+    );
+}
+
+/// Settings of the user's go on with those of the script, which are one JSON object.
+#[test]
+fn settings_of_two_in_one_variable() {
+    let of = |env: &'static str| {
+        let mut all =
+            vec![("target", "ipu"), ("entry", "a.py"), ("profile", "on"), ("output", "$SCRATCH"), ("env", env)];
+        all.extend(["poplar", "popart", "cache"].map(|name| (name, "x")));
+        all
+    };
+    let both = script(&of("POPLAR_ENGINE_OPTIONS={\"opt.enableMultiAccessCopies\":\"false\"}"));
+    let words = r#"/reports\",\"opt.enableMultiAccessCopies\":\"false\"}""#;
+    assert!(both.contains(words) && both.matches("export POPLAR_ENGINE_OPTIONS").count() == 1, "{both}");
+    assert!(both.contains(r#"PVTI_OPTIONS="{\"enable\":\"true\",\"directory\":\"${SCRATCH}/reports\"}""#), "{both}");
+    refused(&of("PVTI_OPTIONS={\"directory\":\"x\"}"), "env", "must leave out directory");
+}
+
+/// A switch of the port's own agrees with the variable.
+#[test]
+fn a_key_that_agrees_with_a_field() {
+    let of = |more: &[(&'static str, &'static str)]| {
+        [&[("entry", "a.py"), ("args", "run.id=a"), ("switch_key", "run.lazy_mode")], more].concat()
+    };
+    assert!(script(&of(&[("lazy", "on")])).contains("a.py run.id=a run.lazy_mode=True\n"));
+    assert!(script(&of(&[])).contains("a.py run.id=a run.lazy_mode=False\n"));
+    refused(&of(&[("args", "run.lazy_mode=false"), ("lazy", "on")]), "args", "`run.lazy_mode` must be True here");
+}

@@ -90,6 +90,8 @@ fn environments() {
     found("ipu", "pip install $POPLAR_SDK_ROOT/tensorflow-2.6.3+*.whl\n", &["missing-wheel"]);
     found("ipu", "export IPUOF_VIPU_API_HOST=10.1.3.101\n", &["exported-server"]);
     found("ipu", "IPUOF_VIPU_API_HOST=10.1.3.101 gc-monitor\n", &[]);
+    found("hpu", "export ID=$OMPI_COMM_WORLD_LOCAL_RANK\n", &["old-name"]);
+    found("hpu", "export ID=3\npython train.py --run $ID\n", &[]);
     found("hpu", "export HABANA_VISIBLE_MODULES=\"1,2\" PT_RECIPE_CACHE_PATH=/c\n", &["modules", "old-name"]);
 }
 

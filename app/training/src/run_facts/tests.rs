@@ -17,6 +17,7 @@ fn terms(target: &str) -> guide::ProgramTerms {
     };
     let member = if target == "popdist" { "ipu" } else { target };
     guide::ProgramTerms {
+        switch: Some("lazy_mode".to_owned()).filter(|_| target == "hpu"),
         import: import.map(str::to_owned),
         member: member.to_owned(),
         joins: target == "hpu",
@@ -546,4 +547,18 @@ fn a_loop_that_a_target_compiles_is_a_program_too() {
     assert_eq!(read(&[("a.py", script)]).len(), 1);
     assert_eq!(read(&[("a.py", &script.replace("import torch\n", ""))]).len(), 0);
     assert_eq!(read(&[("a.py", "import torch\n\nfor name in NAMES:\n    table[name] = 1\n")]).len(), 0);
+}
+
+#[test]
+fn a_switch_that_a_port_added() {
+    let config = (
+        "a.py",
+        "from dataclasses import dataclass, field\nfrom hydra.core.config_store import ConfigStore\n\
+        import hydra\n\n\n@dataclass\nclass Run:\n    lazy_mode: bool = False\n\n\n@dataclass\nclass Config:\n    \
+        run: Run = field(default_factory=Run)\n\n\nConfigStore.instance().store(name='config', node=Config)\n\n\n\
+        @hydra.main(version_base=None, config_name='config')\ndef main(config):\n    loss.backward()\n\n\n\
+        if __name__ == '__main__':\n    main()\n",
+    );
+    check(&[config], "hpu", "entry=a.py; alone=on; switch_key=run.lazy_mode");
+    check(&[config], "ipu", "entry=a.py");
 }
