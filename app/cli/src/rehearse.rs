@@ -40,7 +40,6 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     {
         return Err(usage(format!("{}: {}", only.shown, diagnostic.message)).into());
     }
-    let python = python::find(args.python.as_deref(), &project)?;
     let port = port::port(&project, recipes, &options);
     if let Some(sentence) = port::idle_options(&project, recipes, &options, &port).first() {
         return Err(usage(sentence.clone()).into());
