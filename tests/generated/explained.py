@@ -31,6 +31,8 @@ ACCOUNTED = {
     "the loss that is printed": STEPS_OF_BATCHES,
     "what is printed": f"{STEPS_OF_BATCHES}|{DROPPED}",
     "lines printed": STEPS_OF_BATCHES,
+    # What an original makes of the batches that do not fill a step.
+    "updates lost": DROPPED,
     # A loop that ends after so many batches.
     "more updates": STEPS_OF_BATCHES,
 }
