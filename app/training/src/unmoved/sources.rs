@@ -128,18 +128,21 @@ impl Scope<'_, '_> {
     }
 
     /// The first statement between two places that computes a value from a name, if another statement combines that
-    /// value with a model's result.
+    /// value with a model's result. What a model or a loss is given has a move of its own.
     fn first_met(&self, after: Id, name: &str, before: Id) -> Option<Id> {
         let (file, index) = (self.file, &self.file.view.index);
-        let reads_one_of =
-            |s: Id, names: &[&str]| reads(file.view, s).iter().any(|id| names.contains(&index.text_of(*id)));
+        let losses = self.losses();
+        let is_given = |id: Id| self.forwards.iter().chain(&losses).any(|call| index.is_within(id, *call));
         let meets = |s: Id| {
             let names = assigned(file.view, s);
-            self.statements.iter().any(|later| *later > s && self.is_on_device(*later) && reads_one_of(*later, &names))
+            let joins = |read: &Id| names.contains(&index.text_of(*read)) && !is_given(*read);
+            let later = self.statements.iter().filter(|later| **later > s && self.is_on_device(**later));
+            later.flat_map(|later| reads(file.view, *later)).any(|read| joins(&read))
         };
         let between =
             self.statements.iter().copied().filter(|s| after < *s && *s < before && !index.is_within(before, *s));
-        between.filter(|s| !self.is_on_device(*s)).find(|s| reads_one_of(*s, &[name]) && meets(*s))
+        let reads_name = |s: &Id| reads(file.view, *s).iter().any(|id| index.is_text(*id, name));
+        between.filter(|s| !self.is_on_device(*s)).find(|s| reads_name(s) && meets(*s))
     }
 
     fn of_parameter(&self, parameter: Parameter<'_>, call: Id) -> Source {

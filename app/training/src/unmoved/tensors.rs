@@ -133,7 +133,7 @@ impl Scope<'_, '_> {
     }
 
     /// Calls of losses that receive a model's result.
-    fn losses(&self) -> Vec<Id> {
+    pub(super) fn losses(&self) -> Vec<Id> {
         let (file, index) = (self.file, &self.file.view.index);
         let is_loss = |call: &Id| {
             let by_role = index.callee(*call).is_some_and(|callee| file.role(callee) == Some(Role::Criterion));

@@ -54,6 +54,9 @@ fn what_meets_a_models_result_is_on_the_device() {
     check(&of_function(masked), &[MODEL, "tensor x, y before mask = (y != 0).float()"]);
     let counted = masked.replace(" * mask", "").replace("len(y)", "mask.sum().item()");
     check(&of_function(&counted), &[MODEL, "tensor x, y before out = net(x)"]);
+    let computed = "x = torch.rand(2)\ny = x.pow(2) + torch.rand(2)\nout = net(x)\nloss = F.mse_loss(out, y)";
+    let later = ["tensor x before out = net(x)", "tensor y before loss = F.mse_loss(out, y)"];
+    check(&of_function(computed), &[MODEL, later[0], later[1]]);
     let summed =
         |made: &str, sum: &str| of_function(&format!("x, y = rows\n{made}\nloss = F.mse_loss(net(x), y)\n{sum}"));
     let moved = "tensor x, y before loss = F.mse_loss(net(x), y)";
