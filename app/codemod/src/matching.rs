@@ -147,11 +147,11 @@ fn statements_in(block: &Block) -> Vec<&Statement> {
         .collect()
 }
 
-/// Blocks with the position at which a match may start: that of the patch's first statement, which is not `$$$`.
+/// Blocks with the position at which a match may start.
 fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec<Id>>) -> Vec<(Vec<Id>, usize)> {
     let statements = statements_in(block);
-    let Some(first) = statements.first() else { return Vec::new() };
-    let ids: Vec<Id> = match &first.form {
+    let Some(anchor) = statements.iter().position(|s| !matches!(s.form, Form::Many(_))) else { return Vec::new() };
+    let ids: Vec<Id> = match &statements[anchor].form {
         Form::Simple(pattern) => candidates(view, pattern, typed),
         Form::Compound(compound) => view.index.of_kind(compound.kind).to_vec(),
         Form::Many(_) => Vec::new(),
@@ -172,6 +172,7 @@ fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec
         let Some(parent) = view.index.parent(id) else { continue };
         let siblings: Vec<Id> = view.index.parts(parent).collect();
         let Some(at) = siblings.iter().position(|s| *s == id) else { continue };
+        let at = if anchor > 0 { 0 } else { at };
         out.push((siblings, at));
     }
     out
