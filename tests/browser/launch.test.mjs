@@ -408,11 +408,11 @@ test("a port's launch follows its changes, refused ones too", { timeout: 60_000 
       return script;
     };
     const ported = await script();
-    assert.match(ported, /\nrun python3 -u trainer\.py run\.compute_mode=HPU run\.batch=4\n/);
+    assert.match(ported, /\nrun python3 -u trainer\.py run\.compute_mode=HPU run\.lazy_mode=False run\.batch=4\n/);
     assert.match(ported, /# 4 samples × 1 micro-batch × 1 card = 4 samples per step/);
     await port.page.locator(".changes .reject[data-edits^='hpu#compute-mode@']").first().click();
     await port.summaryOtherThan(before);
-    assert.match(await script(), /\nrun python3 -u trainer\.py run\.batch=4\n/);
+    assert.match(await script(), /\nrun python3 -u trainer\.py run\.lazy_mode=False run\.batch=4\n/);
     assert.deepEqual(port.errors, []);
   } finally {
     await port.close();

@@ -125,6 +125,8 @@ onSite("a tab that is closed in the middle of typing loses nothing", {}, async (
   for (const line of ["import torch\n", "x = torch.zeros(1).cuda()\n", "y = x.cuda()\n"]) {
     const port = await opened(context, `${site.address}port/`);
     await untilSource(port.page, text);
+    // Before it has its slot, a page has nowhere to keep what is typed.
+    await port.page.waitForFunction(async () => (await navigator.locks.query()).held.length > 0);
     text += line;
     await port.page.locator("#source").focus();
     await port.page.keyboard.press("Control+End");
