@@ -75,11 +75,7 @@ try:
 except Exception as error:
     print("case", error)
 """
-        run = Run(self.target, program, **EAGER)
-        told = [line for line in run.out.splitlines() if line.startswith("case")]
-        self.assertEqual(len(told), len(cases), run.trace)
-        for (case, expected), line in zip(cases.items(), told):
-            self.assertIn(expected, line, case)
+        self.tell(program, cases)
 
     def test_fsdp_takes_its_precision_from_its_plugin_only(self):
         """What precision a trainer has. Without a card for each process FSDP itself does not start."""
@@ -100,6 +96,10 @@ try:
 except Exception as error:
     print("case", error)
 """
+        self.tell(program, cases)
+
+    def tell(self, program, cases):
+        """What a program prints for each case, in a line that begins with `case`."""
         run = Run(self.target, program, **EAGER)
         told = [line for line in run.out.splitlines() if line.startswith("case")]
         self.assertEqual(len(told), len(cases), run.trace)

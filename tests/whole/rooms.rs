@@ -110,7 +110,7 @@ fn broken_rules(workspace: &Workspace) -> Vec<String> {
                 broken.push(format!("{room} does no IO, but {}:{number} says {word}", path.display()));
             }
             if SORTED.contains(&room.as_str()) && [".sort(", ".sort_"].iter().any(|word| line.contains(word)) {
-                broken.push(format!("{}:{number}: use the crate `sorting`, which is compiled once", path.display()));
+                broken.push(format!("{}:{number}: sort with the crate `sorting`: the standard library compiles its sort again for each type", path.display()));
             }
         }
     }
@@ -280,7 +280,10 @@ fn io_in_a_pure_room_is_named_with_its_line() {
 #[test]
 fn a_sort_of_its_own_in_a_downloaded_room_is_named() {
     let broken = made_up(&[], &[], &[("codemod", "fn f(mut list: Vec<u8>) {\n    list.sort();\n}\n")]);
-    assert_eq!(broken, ["x.rs:2: use the crate `sorting`, which is compiled once"]);
+    assert_eq!(
+        broken,
+        ["x.rs:2: sort with the crate `sorting`: the standard library compiles its sort again for each type"]
+    );
 }
 
 #[test]

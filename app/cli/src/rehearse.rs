@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     if let Some(sentence) = port::idle_options(&project, recipes, &options, &port).first() {
         return Err(usage(sentence.clone()).into());
     }
-    let python = python::find(args.python.as_deref(), &project)?;
+    let python = python::find(args.python.as_deref(), &port.programs)?;
     let start = start::of(args, &project, &port)?;
     let ported = &port.ported;
     tell(&project, &port, recipes);

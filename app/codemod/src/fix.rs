@@ -19,8 +19,8 @@ pub(crate) struct Fix {
     pub(crate) owned: Range<usize>,
     /// [`crate::ported::Edit::id`].
     pub(crate) id: String,
-    /// It is right only together with the others of its recipe: if one of them has to wait for the next round, all do.
-    pub(crate) joined: bool,
+    /// Applied together with the others of its recipe or not at all: if one has to wait for the next round, all do.
+    pub(crate) atomic: bool,
     pub(crate) lift: Lift,
     pub(crate) changes: Vec<Change>,
     /// Import lines that the new code needs.

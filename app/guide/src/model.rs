@@ -236,6 +236,9 @@ pub enum OptionKind {
 }
 
 impl OptionKind {
+    /// The value for shapes that the program asks for when it starts.
+    pub const ASK: &'static str = "ask";
+
     /// Whether the option allows a value.
     #[must_use]
     pub fn admits(&self, value: &str) -> bool {
@@ -244,7 +247,7 @@ impl OptionKind {
             Self::Number => {
                 value.len() < 10 && value.bytes().all(|b| b.is_ascii_digit()) && value.bytes().any(|b| b != b'0')
             }
-            Self::Shapes => value == "ask" || value.split(',').all(is_shape),
+            Self::Shapes => value == Self::ASK || value.split(',').all(is_shape),
         }
     }
 }

@@ -196,7 +196,9 @@ impl Roles {
             if let Some(role @ (Role::Optimizer | Role::Scheduler | Role::Scaler)) = key {
                 return Some(role);
             }
-            return index.value(id).and_then(|v| self.role_within(view, project, v, depth - 1));
+            // What a checkpoint has under a key may be anything.
+            let value = index.value(id).filter(|value| !self.is_loaded(view, index.text_of(*value)));
+            return value.and_then(|value| self.role_within(view, project, value, depth - 1));
         }
         if kind != k.call {
             return None;
@@ -232,6 +234,15 @@ impl Roles {
             return *role;
         }
         if view.names.qualify(index, function).is_some() { None } else { constructed(name) }
+    }
+
+    /// Whether a name is read from a file of PyTorch's.
+    fn is_loaded(&self, view: &PythonFile<'_>, name: &str) -> bool {
+        let loads = |right: &Id| {
+            let called = view.index.callee(*right).and_then(|function| view.names.qualify(&view.index, function));
+            called.is_some_and(|name| name == "torch.load")
+        };
+        self.assigned.get(name).into_iter().flatten().any(loads)
     }
 
     /// Whether everything that is assigned to a name comes from a criterion.
@@ -504,6 +515,8 @@ mod tests {
         );
         check("import copy\nfrom torch import nn\nb = copy.deepcopy(nn.Linear(2, 2).state_dict())\nb\n^\n", None);
         check("run(kwargs['optimizer'])\n    ^^^^^^^^^^^^^^^^^^^\n", Role::Optimizer);
+        check("import torch\nmodel_dict = torch.load(path)\na = model_dict['R']\na\n^\n", None);
+        check("import torch\nmodels = {'g': torch.nn.Linear(2, 2)}\na = models['g']\na\n^\n", Role::Model);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The Python for a rehearsal.
 
-use crate::project::Project;
 use crate::said::say_line;
 use crate::usage::{Usage, usage};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use training::Program;
 
 /// Prints the version, and whether one of the modules in the arguments is installed; old Python versions can run it, too.
 const QUESTION: &str = "import sys, importlib.util as u\nprint('%d.%d' % sys.version_info[:2], \
@@ -18,35 +18,24 @@ const OLDEST: (u32, u32) = (3, 8);
 struct Framework {
     name: &'static str,
     module: &'static str,
-    /// The modules of which its programs import one.
-    imported: &'static [&'static str],
     /// The variable with the path of a Python that has it, and the folder of the one that `cargo xtask setup` makes.
     variable: &'static str,
     folder: &'static str,
 }
 
-const PYTORCH: Framework = Framework {
-    name: "PyTorch",
-    module: "torch",
-    imported: &["torch", "lightning", "pytorch_lightning"],
-    variable: "PORTOLAN_PYTHON",
-    folder: "newest",
-};
+const PYTORCH: Framework =
+    Framework { name: "PyTorch", module: "torch", variable: "PORTOLAN_PYTHON", folder: "newest" };
 
-const TENSORFLOW: Framework = Framework {
-    name: "TensorFlow",
-    module: "tensorflow",
-    imported: &["tensorflow", "keras"],
-    variable: "PORTOLAN_TENSORFLOW",
-    folder: "tensorflow",
-};
+const TENSORFLOW: Framework =
+    Framework { name: "TensorFlow", module: "tensorflow", variable: "PORTOLAN_TENSORFLOW", folder: "tensorflow" };
 
 /// The selected one, or `python3` on PATH, or, if that can't run the project, the one that setup makes; a message if none can be used.
-pub(super) fn find(named: Option<&Path>, project: &Project) -> Result<PathBuf, Usage> {
+pub(super) fn find(named: Option<&Path>, programs: &[Program]) -> Result<PathBuf, Usage> {
     // If a project has programs of both, the kit determines which of the two a program needs.
-    let wanted: &[&Framework] = match [&PYTORCH, &TENSORFLOW].map(|framework| is_imported(framework, project)) {
-        [true, false] => &[&PYTORCH],
-        [false, true] => &[&TENSORFLOW],
+    let has = |tensorflow: bool| programs.iter().any(|program| program.tensorflow == tensorflow);
+    let wanted: &[&Framework] = match (has(false), has(true)) {
+        (true, false) => &[&PYTORCH],
+        (false, true) => &[&TENSORFLOW],
         _ => &[&PYTORCH, &TENSORFLOW],
     };
     if let Some(named) = named {
@@ -58,15 +47,6 @@ pub(super) fn find(named: Option<&Path>, project: &Project) -> Result<PathBuf, U
         let made = made.filter_map(|python| check(&python, true, wanted).ok()).next().ok_or(fault)?;
         say_line!("portolan: using {}, because {} has no usable {}", made.display(), plain.display(), wanted[0].name);
         Ok(made)
-    })
-}
-
-fn is_imported(framework: &Framework, project: &Project) -> bool {
-    let texts = project.inputs.iter().filter_map(|input| input.text.as_ref().ok());
-    texts.flat_map(|text| text.lines()).any(|line| {
-        let mut words = line.split([' ', '\t', '.', ',', ';']).filter(|word| !word.is_empty());
-        matches!(words.next(), Some("import" | "from"))
-            && words.next().is_some_and(|module| framework.imported.contains(&module))
     })
 }
 

@@ -43,7 +43,7 @@ mod tests {
             at: 0,
             owned: 0..4,
             id: String::new(),
-            joined: false,
+            atomic: false,
             lift: Lift::Guarded,
             changes: Vec::new(),
             imports: Vec::new(),

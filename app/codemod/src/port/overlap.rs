@@ -52,7 +52,7 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
                     let clash = format!("{recipe} and {} both change `{text}`", fix.recipe);
                     plan.trace.borrow_mut().clashes.push(clash);
                 }
-                if fix.joined && recipe != fix.recipe {
+                if fix.atomic && recipe != fix.recipe {
                     waiting.insert(fix.recipe.clone());
                 }
                 return false;
@@ -62,7 +62,7 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
             true
         })
         .collect();
-    kept.retain(|fix| !fix.joined || !waiting.contains(&fix.recipe));
+    kept.retain(|fix| !fix.atomic || !waiting.contains(&fix.recipe));
     kept
 }
 

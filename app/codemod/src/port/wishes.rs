@@ -82,7 +82,7 @@ impl By<'_> {
             applicability: if rule.is_unsafe { Applicability::Unsafe } else { Applicability::Safe },
             at,
             id: String::new(),
-            joined: false,
+            atomic: false,
             lift: if rule.shared {
                 Lift::Shared
             } else if rule.branch == Some(true) {
@@ -150,7 +150,7 @@ impl File<'_> {
         if !stopped {
             let wishes = wishes.into_iter();
             let fixes = wishes.map(|Wish { at, changes, imports }| by.fix(at, at..at, changes, imports));
-            self.fixes.extend(fixes.map(|fix| Fix { joined: handler.ports_step, ..fix }));
+            self.fixes.extend(fixes.map(|fix| Fix { atomic: handler.ports_step, ..fix }));
         }
         for Note { at, message, kind } in told.take() {
             let stops_step = kind == Kind::StopsStep;

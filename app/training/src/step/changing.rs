@@ -27,11 +27,21 @@ pub(crate) fn changing(step: &TrainingStep<'_, '_>, statements: &[Id]) -> Vec<Id
         by_function
             || by_inner_loop(id)
             || matches!(file.role(id), Some(Role::Model))
-            || binds_in(&file, step.body, text(step, id)) && !counts(step, text(step, id)) && !varies(step, id, 4)
+            || binds_in(&file, step.body, text(step, id))
+                && !counts(step, text(step, id))
+                && !varies(step, id, 4)
+                && !is_from_before(step, id)
             || cut_by_hand(file, step.body, id).is_some()
     };
     let values = statements.iter().flat_map(|s| reads(&file, *s)).filter_map(|id| value(&file, id));
     values.filter(|id| !is_fixed(*id) && changes(file, step.optimizer, *id, text(step, *id), 4)).collect()
+}
+
+/// Whether a member of `self` that a step reads is assigned behind it only, so that its value is that of the iteration before.
+fn is_from_before(step: &TrainingStep<'_, '_>, id: Id) -> bool {
+    let (index, name) = (&step.file.view.index, text(step, id));
+    let mut inside = bindings(&step.file, name).into_iter().filter(|b| index.is_within(*b, step.body));
+    name.starts_with("self.") && inside.all(|binding| binding > id && !index.is_within(id, binding))
 }
 
 /// Whether the loop of the step changes a name in each iteration, and nothing in it assigns the name anew: a counter.

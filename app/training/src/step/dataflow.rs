@@ -53,7 +53,7 @@ pub fn assigned<'t>(file: &PythonFile<'t>, statement: Id) -> Vec<&'t str> {
     out
 }
 
-/// Names that a statement changes in place: `x[x > 1] = 1`, `x.clamp_(0, 1)`.
+/// The name that a statement changes in place: `x[x > 1] = 1`, `x.data = y`, `x.clamp_(0, 1)`.
 pub(crate) fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t str> {
     let k = kinds();
     let index = &file.index;
@@ -63,8 +63,9 @@ pub(crate) fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t st
         index.attribute(method)?.name().filter(|name| name.ends_with('_'))?;
         index.owner(method)?
     } else {
-        let left = index.target(change).filter(|l| index.kind(*l) == k.subscript)?;
-        index.value(left)?
+        let left = index.target(change)?;
+        let data = || index.attribute(left).filter(|attribute| attribute.name() == Some("data"))?.owner();
+        index.value(left).filter(|_| index.kind(left) == k.subscript).or_else(data)?
     };
     dotted(index, within).map(|_| index.text_of(within))
 }

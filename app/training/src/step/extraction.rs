@@ -232,8 +232,9 @@ impl Frame<'_, '_> {
                     None => Err(why::method_not_followed(whole)),
                 };
             }
+            let kept = self.kept_tensor(node)?;
             if is_host_tensor(file, node) {
-                return self.kept_tensor(node);
+                return Ok(kept);
             }
             return Ok(Source::Attribute(if self.is_bound_in_body("self") { whole } else { reference(&file, node) }));
         }

@@ -89,18 +89,22 @@ impl Module {
     }
 }
 
-/// Names from which the loss is added or multiplied: as it is one number, each of them is one, too.
+/// Names from which the loss is computed number by number: as it is one number, each of them is one, too.
 fn terms<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> BTreeSet<&'t str> {
     let (index, k) = (&step.file.view.index, kinds());
     let mut found = BTreeSet::new();
     let mut open = vec![step.loss];
     while let Some(id) = open.pop() {
-        if [k.binary_operator, k.parenthesized_expression, k.unary_operator].contains(&index.kind(id)) {
-            open.extend(index.parts(id));
+        let parts: Vec<Id> = index.parts(id).collect();
+        // A product of matrices is a sum.
+        let is_sum = || matches!(*parts, [left, right] if index.between(left, right) == "@");
+        if [k.binary_operator, k.parenthesized_expression, k.unary_operator].contains(&index.kind(id)) && !is_sum() {
+            open.extend(parts);
         } else if index.kind(id) == k.identifier && found.insert(index.text_of(id)) {
-            let assignments =
-                slice.statements.iter().flat_map(|s| index.parts(*s)).filter_map(|part| index.assignment(part));
-            open.extend(assignments.filter(|a| a.assigns(index.text_of(id))).filter_map(|a| a.value()));
+            let assigns =
+                |part: &Id| index.target(*part).is_some_and(|target| index.is_text(target, index.text_of(id)));
+            let assignments = slice.statements.iter().flat_map(|s| index.parts(*s)).filter(assigns);
+            open.extend(assignments.filter_map(|part| index.source(part)));
         }
     }
     found

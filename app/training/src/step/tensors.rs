@@ -133,6 +133,8 @@ mod tests {
         };
         check("labels.fill_(1)", true);
         check("labels[0] = 1", true);
+        check("labels.data = others", true);
+        check("labels.grad = others", false);
         check("labels.fill(1)", false);
         check("others[0] = 1", false);
     }

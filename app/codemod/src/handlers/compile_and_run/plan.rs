@@ -5,6 +5,7 @@ use super::messages::{self as says, INSTANCE, OPTIMIZERS, PROCESSES};
 use super::optimizer::{self, Optimizer};
 use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
+use guide::OptionKind;
 use python::tree::{Id, ROOT, Tree};
 use training::program_start::{command_line, starts};
 use training::step::{
@@ -167,7 +168,7 @@ fn shapes_differ(input: &Input<'_, '_>, turn: &Turn<'_, '_>) -> Option<Obstacle>
 
 /// Shapes that the user set (`--option input_shape=3x224x224,scalar`), as the elements of a tuple.
 pub(super) fn shapes(input: &Input<'_, '_>) -> Vec<String> {
-    let given = input.settings.values.get("input_shape").filter(|given| *given != "ask");
+    let given = input.settings.values.get("input_shape").filter(|given| *given != OptionKind::ASK);
     let sizes = |shape: &str| if shape == "scalar" { String::new() } else { format!("{},", shape.replace('x', ", ")) };
     given.map_or_else(Vec::new, |given| given.split(',').map(sizes).collect())
 }

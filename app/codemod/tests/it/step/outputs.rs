@@ -1,6 +1,6 @@
 //! What a compiled step returns to the host, and state that goes from one call to the next.
 
-use super::{BODY, HEAD, check_ported, check_refused, step_lines, to_ipu};
+use super::{BODY, HEAD, check_has, check_ported, check_refused, step_lines, to_ipu};
 use crate::ports::{SCRIPT, check_said, ported};
 
 #[test]
@@ -79,4 +79,39 @@ fn a_state_that_the_first_batch_lacks() {
     let (after, said) = ported("ipu", &[("a.py", &begun("torch.zeros(3)"))]);
     assert!(after[0].contains("    state = state.detach()\n"), "{said}{}", after[0]);
     assert!(after[0].contains("state, loss = training_step(x, state, y)\n"), "{said}{}", after[0]);
+}
+
+#[test]
+fn a_member_that_the_loop_changes_is_not_compiled_in() {
+    let program = |change: &str| {
+        format!(
+            "import torch\n\n\nclass Run:\n    def __init__(self, net, optimizer):\n        self.net, self.optimizer = net, optimizer\n        \
+             self.R = torch.tensor(0.0)\n\n    def fit(self, loader):\n        for x in loader:\n            self.optimizer.zero_grad()\n            \
+             dist = (self.net(x) ** 2).sum(1)\n            loss = (dist - self.R).mean()\n            loss.backward()\n            \
+             self.optimizer.step()\n            {change}\n"
+        )
+    };
+    for change in ["self.R.data = dist.max()", "self.R = dist.detach().max()", "self.R.fill_(dist.max())"] {
+        check_said("ipu", &program(change), "`self.R` changes during training");
+    }
+    check_has(&program("print(dist.max())"), &["dist, loss = training_step(x)"]);
+}
+
+#[test]
+fn what_the_loss_is_computed_from_number_by_number_is_one_number() {
+    let step = |loss: &str| {
+        let lines = format!("    out = model(x)\n    part = F.mse_loss(out, y)\n{loss}    optimizer.zero_grad()\n");
+        format!("{HEAD}total = torch.zeros(1)\nfor x, y in loader:\n{lines}    loss.backward()\n    optimizer.step()\n")
+    };
+    let summed = "    total += part.detach()\n";
+    for loss in ["    loss = part / 2\n", "    loss = part\n    loss += 0.1 * out.pow(2).mean()\n"] {
+        check_ported(
+            &(step(loss) + summed),
+            "part, loss = training_step(x, y)\n    loss = loss.mean()\n    part = part.mean()\n",
+        );
+    }
+    // A product of matrices is a sum over their elements.
+    let (ported, said) =
+        to_ipu(&(step("    row = out.flatten()\n    loss = row @ row\n") + "    print(row.detach())\n"));
+    assert!(ported.contains("row, loss = training_step(x") && !ported.contains("row.mean()"), "{said}{ported}");
 }

@@ -126,7 +126,7 @@ impl Desk {
         let others = match &asked.kind {
             OptionKind::OneOf(values) => values.iter().filter(|value| *value != now).cloned().collect(),
             OptionKind::Number => vec![(now.parse::<u64>().unwrap_or(1) + 1).to_string()],
-            OptionKind::Shapes => vec![format!("{now},1").replace("ask,", "")],
+            OptionKind::Shapes => vec![if now == "1" { "2" } else { "1" }.to_owned()],
         };
         others.into_iter().any(|value| {
             let mut options = options.clone();
