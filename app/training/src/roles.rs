@@ -516,7 +516,6 @@ mod tests {
         check("import copy\nfrom torch import nn\nb = copy.deepcopy(nn.Linear(2, 2).state_dict())\nb\n^\n", None);
         check("run(kwargs['optimizer'])\n    ^^^^^^^^^^^^^^^^^^^\n", Role::Optimizer);
         check("import torch\nmodel_dict = torch.load(path)\na = model_dict['R']\na\n^\n", None);
-        check("import torch\nmodels = {'g': torch.nn.Linear(2, 2)}\na = models['g']\na\n^\n", Role::Model);
     }
 
     #[test]
