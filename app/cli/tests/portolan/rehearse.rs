@@ -144,7 +144,11 @@ fn the_python_has_to_be_one_that_can() {
 fn the_python_that_setup_makes_is_used_if_python3_has_no_pytorch() {
     let home = folder(&[
         ("trainer.py", TRAINER),
-        ("keras.py", "import keras\nimport tensorflow as tf\n\ntf.config.list_physical_devices('GPU')\n"),
+        (
+            "keras.py",
+            "import tensorflow as tf\n\nmodel = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nmodel.compile(loss='mse')\n\
+             model.fit(x, y)\n",
+        ),
         ("path/python3", "#!/bin/sh\necho 3.11 False\n"),
         ("cache/portolan/python/newest/bin/python", "#!/bin/sh\necho 3.11 True\n"),
         ("own", "#!/bin/sh\necho 3.11 True\n"),
