@@ -148,7 +148,10 @@ fn each_clause_of_a_patch_needs_one_of_its_own() {
 
 #[test]
 fn what_stands_above_in_the_block_is_a_part_of_the_match() {
-    check_rule("- $$$ABOVE\n- old()\n+ new()\n", "a()\nb()\nold()\nc()\n", "new()\nc()\n");
+    // Each call is a place where a match may start; an import is not.
+    for first in ["a()", "import a"] {
+        check_rule("- $$$ABOVE\n- old()\n+ new()\n", &format!("{first}\nb()\nold()\nc()\n"), "new()\nc()\n");
+    }
 }
 
 #[test]
