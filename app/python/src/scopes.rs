@@ -1,4 +1,4 @@
-//! Names that a text reads and that are not bound in it, or only later.
+//! Scopes, what binds a name in each, and names that are read without a value.
 //!
 //! Scopes are Python's: modules, classes, functions, lambdas and comprehensions. Execution is not followed, only the
 //! text, so a name that one of two branches binds counts as bound.
@@ -33,23 +33,75 @@ fn is_built_in(name: &str) -> bool {
 
 /// Every name of the text that is read without a value, in the order of the text.
 pub fn unbound<'t>(index: &Index<'t>) -> Vec<Unbound<'t>> {
-    let mut text = Text { index, k: kinds(), scopes: vec![Scope::new(ROOT, None)], reads: Vec::new() };
-    text.walk();
+    let text = Text::walked(index);
     text.reads.iter().filter_map(|(id, scope)| text.missing(*id, *scope)).collect()
 }
 
-/// One scope: its owner, the scope around it, and where it first binds each name.
+/// An identifier that binds a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The identifier.
+    pub id: Id,
+    /// The byte from which on the name has this value.
+    pub from: usize,
+}
+
+/// The scopes of a file.
+pub struct Scopes<'t> {
+    scopes: Vec<Scope<'t>>,
+    /// Names that are read, with the scope around each, in the order of the text.
+    reads: Vec<(Id, usize)>,
+}
+
+impl<'t> Scopes<'t> {
+    /// Reads the scopes of a file.
+    pub fn of(index: &Index<'t>) -> Self {
+        let Text { scopes, reads, .. } = Text::walked(index);
+        Self { scopes, reads }
+    }
+
+    /// What binds a name that is read, in the scope that the name belongs to; none for a name without a scope.
+    pub fn bindings(&self, index: &Index<'t>, read: Id) -> &[Bound] {
+        let Ok(at) = self.reads.binary_search_by_key(&read, |(id, _)| *id) else { return &[] };
+        self.bindings_in(index, index.text_of(read), self.reads[at].1)
+    }
+
+    /// What binds a name at the top level.
+    pub fn top(&self, name: &str) -> &[Bound] {
+        self.scopes[0].bound.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every name that something binds.
+    pub fn names(&self) -> impl Iterator<Item = &'t str> {
+        self.scopes.iter().flat_map(|scope| scope.bound.keys().copied())
+    }
+
+    fn bindings_in(&self, index: &Index<'t>, name: &str, scope: usize) -> &[Bound] {
+        let (mut at, mut is_first) = (Some(scope), true);
+        while let Some(Scope { owner, outer, bound, .. }) = at.map(|at| &self.scopes[at]) {
+            let is_class = index.kind(*owner) == kinds().class_definition;
+            if let Some(bound) = bound.get(name).filter(|_| !is_class || is_first) {
+                return bound;
+            }
+            (at, is_first) = (*outer, false);
+        }
+        &[]
+    }
+}
+
+/// One scope: its owner, the scope around it, what binds each name, and where it is first bound.
 struct Scope<'t> {
     owner: Id,
     outer: Option<usize>,
     names: HashMap<&'t str, usize>,
+    bound: HashMap<&'t str, Vec<Bound>>,
     /// Names of `global` and `nonlocal`.
     elsewhere: Vec<&'t str>,
 }
 
 impl Scope<'_> {
     fn new(owner: Id, outer: Option<usize>) -> Self {
-        Self { owner, outer, names: HashMap::new(), elsewhere: Vec::new() }
+        Self { owner, outer, names: HashMap::new(), bound: HashMap::new(), elsewhere: Vec::new() }
     }
 }
 
@@ -72,7 +124,13 @@ struct Text<'i, 't> {
     reads: Vec<(Id, usize)>,
 }
 
-impl<'t> Text<'_, 't> {
+impl<'i, 't> Text<'i, 't> {
+    fn walked(index: &'i Index<'t>) -> Self {
+        let mut text = Text { index, k: kinds(), scopes: vec![Scope::new(ROOT, None)], reads: Vec::new() };
+        text.walk();
+        text
+    }
+
     fn walk(&mut self) {
         let (k, f, index) = (self.k, fields(), self.index);
         let comprehensions =
@@ -120,6 +178,7 @@ impl<'t> Text<'_, 't> {
                     let owner = index.ancestors(id).find(|a| definitions.contains(&index.kind(*a)));
                     if let Some(scope) = owner.and_then(|owner| coming.get(&owner)) {
                         self.scopes[*scope].names.insert(name, 0);
+                        self.scopes[*scope].bound.entry(name).or_default().push(Bound { id, from: 0 });
                     }
                 }
                 Role::Declared => {
@@ -144,8 +203,10 @@ impl<'t> Text<'_, 't> {
             }
         }
         if self.scopes[scope].elsewhere.contains(&name) {
+            self.scopes[0].bound.entry(name).or_default().push(Bound { id, from });
             return;
         }
+        self.scopes[scope].bound.entry(name).or_default().push(Bound { id, from });
         let first = self.scopes[scope].names.entry(name).or_insert(from);
         *first = from.min(*first);
     }

@@ -1,7 +1,7 @@
 //! Which files of a project load which, according to their imports.
 
-use crate::programs::imports::Imports;
 use crate::view::FileView;
+use python::modules::Modules;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ fn imports_one(view: &FileView<'_>, modules: &[String]) -> bool {
 /// that file, or another one loaded with them, changes a learning rate. `programs` and `rates` have an entry for each
 /// file, in order.
 pub(crate) fn loaded(views: &[&FileView<'_>], programs: &[bool], rates: &[bool]) -> [BTreeSet<String>; 2] {
-    let imports = Imports::of(views);
+    let imports = Modules::of(views.iter().map(|view| &view.file).collect());
     let mut found = [BTreeSet::new(), BTreeSet::new()];
     for loader in 0..views.len() {
         let reached = imports.reached(loader);
@@ -100,7 +100,7 @@ pub(crate) fn without_device(
     starts: &[bool],
     names_device: impl Fn(&FileView<'_>) -> bool,
 ) -> BTreeSet<String> {
-    let imports = Imports::of(views);
+    let imports = Modules::of(views.iter().map(|view| &view.file).collect());
     let trains = |n: &usize| !views[*n].steps.training.is_empty() && !views[*n].names.is_of_other_framework();
     let programs = (0..views.len()).filter(|n| starts[*n]).map(|n| imports.reached(n));
     let on_host = programs.filter(|files| files.iter().any(trains) && !files.iter().any(|n| names_device(views[*n])));

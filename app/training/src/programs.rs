@@ -1,9 +1,7 @@
 //! Which files of a project are programs, and which of them is likely to train.
 
-pub(crate) mod imports;
-
 use crate::view::FileView;
-use imports::Imports;
+use python::modules::Modules;
 use python::tree::{Id, ROOT, kinds};
 
 /// A file that does something when Python runs it.
@@ -18,7 +16,7 @@ pub(crate) struct Started {
 
 /// The programs of a project, those most likely to train first.
 pub(crate) fn programs(views: &[&FileView<'_>]) -> Vec<Started> {
-    let imports = Imports::of(views);
+    let imports = Modules::of(views.iter().map(|view| &view.file).collect());
     let started = (0..views.len()).filter_map(|n| begins(views[n]).map(|(at, hydra)| (n, at, hydra)));
     let program = |(n, at, hydra): (usize, Id, Option<Id>)| {
         let files = imports.reached(n);

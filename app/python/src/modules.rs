@@ -1,40 +1,40 @@
-//! Which files of the project a file consists of: itself, and those it imports.
+//! The modules of a project: which file a name in an import is in, and which files a file reaches.
 
-use crate::view::FileView;
+use crate::file::PythonFile;
 use std::collections::{BTreeSet, HashMap};
 
 /// The modules of a project by their names.
-pub(crate) struct Imports<'v, 't> {
-    views: &'v [&'v FileView<'t>],
+pub struct Modules<'v, 't> {
+    files: Vec<&'v PythonFile<'t>>,
     /// The file of a path without its extension, the first if there are several.
     modules: HashMap<&'v str, usize>,
     /// The first file whose path ends with this, below a folder.
     endings: HashMap<&'v str, usize>,
 }
 
-impl<'v, 't> Imports<'v, 't> {
+impl<'v, 't> Modules<'v, 't> {
     /// Reads the paths of all files.
-    pub(crate) fn of(views: &'v [&'v FileView<'t>]) -> Self {
+    pub fn of(files: Vec<&'v PythonFile<'t>>) -> Self {
         let (mut modules, mut endings) = (HashMap::new(), HashMap::new());
-        for (at, view) in views.iter().enumerate() {
-            let module = view.path.trim_end_matches(".py").trim_end_matches("/__init__");
+        for (at, file) in files.iter().enumerate() {
+            let module = file.path.trim_end_matches(".py").trim_end_matches("/__init__");
             modules.entry(module).or_insert(at);
             for (slash, _) in module.match_indices('/') {
                 endings.entry(&module[slash + 1..]).or_insert(at);
             }
         }
-        Self { views, modules, endings }
+        Self { files, modules, endings }
     }
 
     /// Indices of the files that a file reaches by imports, itself first.
-    pub(crate) fn reached(&self, from: usize) -> Vec<usize> {
+    pub fn reached(&self, from: usize) -> Vec<usize> {
         let mut order = vec![from];
         let mut seen = BTreeSet::from_iter([from]);
         let mut next = 0;
         while let Some(&at) = order.get(next) {
             next += 1;
-            for name in imported(self.views[at]) {
-                if let Some(found) = self.resolve(at, &name).filter(|found| seen.insert(*found)) {
+            for name in imported(self.files[at]) {
+                if let Some((found, _)) = self.resolve(at, &name).filter(|(found, _)| seen.insert(*found)) {
                     order.push(found);
                 }
             }
@@ -42,9 +42,14 @@ impl<'v, 't> Imports<'v, 't> {
         order
     }
 
-    /// The file that contains a dotted name: the longest prefix of the name that is a module of the project.
-    fn resolve(&self, from: usize, name: &str) -> Option<usize> {
-        let folder: Vec<&str> = self.views[from].path.split('/').collect();
+    /// The files, as they were passed.
+    pub(crate) fn files(&self) -> &[&'v PythonFile<'t>] {
+        &self.files
+    }
+
+    /// The file that contains a dotted name, and what remains of the name: the longest prefix that is a module of the project.
+    pub(crate) fn resolve<'n>(&self, from: usize, name: &'n str) -> Option<(usize, Vec<&'n str>)> {
+        let folder: Vec<&str> = self.files[from].path.split('/').collect();
         let folder = &folder[..folder.len() - 1];
         let rest = name.trim_start_matches('.');
         let dots = name.len() - rest.len();
@@ -54,7 +59,7 @@ impl<'v, 't> Imports<'v, 't> {
             if dots > 0 {
                 let base = folder.get(..folder.len().checked_sub(dots - 1)?)?;
                 if let Some(found) = at(&[base, &parts[..length]].concat().join("/")) {
-                    return Some(found);
+                    return Some((found, parts[length..].to_vec()));
                 }
             } else if length > 0 {
                 let module = parts[..length].join("/");
@@ -63,7 +68,7 @@ impl<'v, 't> Imports<'v, 't> {
                 let below = || self.endings.get(module.as_str()).copied().filter(|_| length > 1);
                 let beside = at(&[folder, &parts[..length]].concat().join("/"));
                 if let Some(found) = beside.or_else(|| at(&module)).or_else(below) {
-                    return Some(found);
+                    return Some((found, parts[length..].to_vec()));
                 }
             }
         }
@@ -71,8 +76,8 @@ impl<'v, 't> Imports<'v, 't> {
     }
 }
 
-fn imported(view: &FileView<'_>) -> BTreeSet<String> {
-    let names = &view.names;
+fn imported(file: &PythonFile<'_>) -> BTreeSet<String> {
+    let names = &file.names;
     let bound = names.bindings.iter().map(|binding| &binding.qualified);
     let compact = |name: &String| name.chars().filter(|c| !c.is_whitespace()).collect();
     bound.chain(&names.modules).chain(&names.wildcards).map(compact).collect()

@@ -1,0 +1,252 @@
+//! Where values come from: the expressions of a project whose value another expression may have.
+//!
+//! A value is followed backwards through names, arguments, results of functions, attributes of objects, and items of tuples and
+//! dictionaries, in all files of a project. Of several assignments those count that may reach the place. A value whose
+//! way is not known, such as the result of a function of another package, comes from the expression that gives it.
+
+mod bound;
+mod built_in;
+mod objects;
+
+#[cfg(test)]
+mod tests;
+
+use crate::file::PythonFile;
+use crate::modules::Modules;
+use crate::scopes::Scopes;
+use crate::strings::plain_string;
+use crate::tree::{Id, fields, kinds};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// Values that one question looks at before it gives up.
+const MOST_VALUES: usize = 400;
+/// Parts in parts that are followed.
+const DEEPEST: usize = 6;
+
+/// A node of one of the project's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file's number.
+    pub file: usize,
+    /// The node.
+    pub id: Id,
+}
+
+/// How a value is taken out of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Part<'t> {
+    /// `.name`.
+    Attribute(&'t str),
+    /// `["name"]`, `[0]`, or its place in an assignment to several names.
+    Item(&'t str),
+    /// An item that is not known: `[n]`, or one of a loop.
+    Any,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin<'t> {
+    /// The expression, parameter or definition.
+    pub place: Place,
+    /// What is taken out of it, the last one first.
+    parts: Vec<Part<'t>>,
+}
+
+impl<'t> Origin<'t> {
+    fn new(file: usize, id: Id, parts: &[Part<'t>]) -> Self {
+        Self { place: Place { file, id }, parts: parts.to_vec() }
+    }
+
+    /// Whether the value is the expression itself, rather than a part of it.
+    pub fn is_whole(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The same value in another node of the same file.
+    fn at(&self, id: Id) -> Self {
+        Self { place: Place { file: self.place.file, id }, parts: self.parts.clone() }
+    }
+
+    /// A part of what is in another node of the same file.
+    fn part(&self, id: Id, part: Part<'t>) -> Self {
+        let mut part_of = self.at(id);
+        part_of.parts.push(part);
+        part_of
+    }
+
+    /// The value within the part that is taken out first.
+    fn inside(&self, id: Id) -> Self {
+        let mut inside = self.at(id);
+        inside.parts.pop();
+        inside
+    }
+}
+
+/// A value that is kept under an attribute or an item: `object.name = value`.
+struct Store<'t> {
+    /// `object`.
+    object: Place,
+    part: Part<'t>,
+    value: Origin<'t>,
+}
+
+/// What a project's files show about where values come from.
+pub struct Origins<'v, 't> {
+    modules: Modules<'v, 't>,
+    scopes: Vec<Scopes<'t>>,
+    /// By the text of the attribute or the item.
+    stores: HashMap<&'t str, Vec<Store<'t>>>,
+    /// Classes by name.
+    classes: HashMap<&'t str, Vec<Place>>,
+    /// The definitions that a callee may be. One that is being looked for has none, which ends circles.
+    definitions: RefCell<HashMap<Place, Rc<[Place]>>>,
+    callers: RefCell<HashMap<Place, Rc<[Place]>>>,
+}
+
+impl<'v, 't> Origins<'v, 't> {
+    /// Reads the files of a project.
+    pub fn of(files: Vec<&'v PythonFile<'t>>) -> Self {
+        let scopes = files.iter().map(|file| Scopes::of(&file.index)).collect();
+        let mut classes: HashMap<&str, Vec<Place>> = HashMap::new();
+        for (number, file) in files.iter().enumerate() {
+            for class in file.index.classes() {
+                classes.entry(class.name()).or_default().push(Place { file: number, id: class.id() });
+            }
+        }
+        let stores = objects::stores(&files);
+        let modules = Modules::of(files);
+        Self { modules, scopes, stores, classes, definitions: RefCell::default(), callers: RefCell::default() }
+    }
+
+    /// The files, as they were passed.
+    pub fn files(&self) -> &[&'v PythonFile<'t>] {
+        self.modules.files()
+    }
+
+    /// Where the value of an expression comes from.
+    pub fn origins(&self, place: Place) -> Vec<Origin<'t>> {
+        self.origins_through(place, |_| Vec::new())
+    }
+
+    /// The same through calls whose function is not known: `through` names the arguments that such a call gives back.
+    pub fn origins_through(&self, place: Place, through: impl Fn(Place) -> Vec<Id>) -> Vec<Origin<'t>> {
+        let mut todo = vec![Origin { place, parts: Vec::new() }];
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        while let Some(value) = todo.pop().filter(|_| seen.len() < MOST_VALUES) {
+            if !seen.insert(value.clone()) || value.parts.len() > DEEPEST {
+                continue;
+            }
+            let before = || {
+                let is_call = self.file(value.place).index.kind(value.place.id) == kinds().call;
+                let given = if is_call { through(value.place) } else { Vec::new() };
+                (!given.is_empty()).then(|| given.into_iter().map(|id| value.at(id)).collect())
+            };
+            match self.before(&value).or_else(before) {
+                Some(values) => todo.extend(values),
+                None => found.push(value),
+            }
+        }
+        found
+    }
+
+    fn file(&self, place: Place) -> &'v PythonFile<'t> {
+        self.files()[place.file]
+    }
+
+    /// The values that this one is taken from; none if it comes from nowhere else.
+    fn before(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
+        let (k, f, id) = (kinds(), fields(), value.place.id);
+        let index = &self.file(value.place).index;
+        let kind = index.kind(id);
+        let parts = || index.parts(id);
+        if kind == k.identifier {
+            return self.of_name(value);
+        }
+        if kind == k.attribute {
+            if let Some(found) = self.of_module(value, self.file(value.place).names.qualify(index, id).as_deref()) {
+                return Some(found);
+            }
+            let attribute = index.attribute(id)?;
+            return Some(vec![value.part(attribute.owner()?, Part::Attribute(attribute.name()?))]);
+        }
+        if kind == k.subscript {
+            let key = index.field(id, f.subscript)?;
+            let part = match item(index, key) {
+                Some(text) => Part::Item(text),
+                None if index.kind(key) == k.slice => return None,
+                None => Part::Any,
+            };
+            return Some(vec![value.part(index.value(id)?, part)]);
+        }
+        if kind == k.call {
+            return self.of_call(value);
+        }
+        if [k.parenthesized_expression, k.r#await].contains(&kind) {
+            return Some(parts().take(1).map(|inner| value.at(inner)).collect());
+        }
+        if kind == k.conditional_expression {
+            return Some(parts().enumerate().filter(|(n, _)| *n != 1).map(|(_, arm)| value.at(arm)).collect());
+        }
+        if kind == k.boolean_operator {
+            return Some(parts().map(|side| value.at(side)).collect());
+        }
+        if kind == k.named_expression {
+            return Some(vec![value.at(index.value(id)?)]);
+        }
+        // `a = b = value`
+        if kind == k.assignment {
+            return Some(vec![value.at(index.source(id)?)]);
+        }
+        if kind == k.class_definition {
+            return self.of_instance(value, value.place);
+        }
+        let part = *value.parts.last()?;
+        if [k.tuple, k.list, k.expression_list].contains(&kind) {
+            let place = match part {
+                Part::Item(place) => Some(place.parse::<usize>().ok()?),
+                Part::Any => None,
+                Part::Attribute(_) => return None,
+            };
+            let chosen = parts().enumerate().filter(|(n, _)| place.is_none_or(|place| place == *n));
+            let chosen: Vec<Id> = chosen.map(|(_, id)| id).collect();
+            let is_splat = parts().any(|id| index.kind(id) == k.list_splat);
+            return (!chosen.is_empty() && !is_splat).then(|| chosen.into_iter().map(|id| value.inside(id)).collect());
+        }
+        if kind == k.dictionary {
+            let is_chosen = |pair: &Id| {
+                let key = index.field(*pair, f.key).and_then(|key| item(index, key));
+                part == Part::Any || matches!(part, Part::Item(name) if key == Some(name))
+            };
+            let of_pairs = parts().filter(is_chosen).filter_map(|pair| Some(value.inside(index.value(pair)?)));
+            let splats = parts().filter(|id| index.kind(*id) == k.dictionary_splat);
+            let unpacked = splats.filter_map(|splat| Some(value.at(index.parts(splat).next()?)));
+            let found: Vec<_> = of_pairs.chain(unpacked).collect();
+            return (!found.is_empty()).then_some(found);
+        }
+        if [k.list_comprehension, k.generator_expression, k.dictionary_comprehension].contains(&kind) {
+            let body = parts().next()?;
+            let body = if index.kind(body) == k.pair { index.value(body)? } else { body };
+            return Some(vec![value.inside(body)]);
+        }
+        None
+    }
+
+    /// The values of a name of another file.
+    fn of_module(&self, value: &Origin<'t>, qualified: Option<&str>) -> Option<Vec<Origin<'t>>> {
+        let (file, rest) = self.modules.resolve(value.place.file, qualified?)?;
+        let (name, further) = rest.split_first()?;
+        let bound = self.scopes[file].top(name);
+        if bound.is_empty() || !further.is_empty() {
+            return None;
+        }
+        let whole = Origin { place: Place { file, id: value.place.id }, parts: value.parts.clone() };
+        Some(bound.iter().flat_map(|bound| self.of_binding(&whole.at(bound.id))).collect())
+    }
+}
+
+/// The text of a key or an index that is a literal.
+fn item<'t>(index: &crate::tree::Index<'t>, key: Id) -> Option<&'t str> {
+    plain_string(index, key).or_else(|| (index.kind(key) == kinds().integer).then(|| index.text_of(key)))
+}

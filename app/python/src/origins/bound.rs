@@ -1,0 +1,138 @@
+//! What a name is bound to, and which of its assignments may reach a place.
+
+use super::{Origin, Origins, Part, Place};
+use crate::scopes::Bound;
+use crate::tree::{Id, Index, fields, kinds};
+
+impl<'t> Origins<'_, 't> {
+    /// The values of a name where it is read; itself where it is bound.
+    pub(super) fn of_name(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
+        let (place, file) = (value.place, self.file(value.place));
+        let bound = self.scopes[place.file].bindings(&file.index, place.id);
+        if bound.is_empty() {
+            let name = file.index.text_of(place.id);
+            return file
+                .names
+                .wildcards
+                .iter()
+                .find_map(|module| self.of_module(value, Some(&format!("{module}.{name}"))));
+        }
+        let bindings = reaching(&file.index, place.id, bound);
+        let mut found: Vec<_> = bindings.into_iter().flat_map(|id| self.of_binding(&value.at(id))).collect();
+        found.extend(self.kept_under(value, bound));
+        (found != [value.clone()]).then_some(found)
+    }
+
+    /// The values of an identifier that binds a name; itself if they are not known.
+    pub(super) fn of_binding(&self, value: &Origin<'t>) -> Vec<Origin<'t>> {
+        self.bound_to(value).unwrap_or_else(|| vec![value.clone()])
+    }
+
+    fn bound_to(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
+        let (k, f, id) = (kinds(), fields(), value.place.id);
+        let file = self.file(value.place);
+        let index = &file.index;
+        let parent = index.parent(id)?;
+        let kind = index.kind(parent);
+        if [k.function_definition, k.class_definition].contains(&kind) && index.item(id).field == f.name {
+            return Some(vec![value.at(parent)]);
+        }
+        if kind == k.dotted_name || kind == k.aliased_import {
+            let binding = file
+                .names
+                .bindings
+                .iter()
+                .find(|binding| binding.local == index.text_of(id) && index.is_within(id, binding.part))?;
+            return self.of_module(value, Some(&binding.qualified));
+        }
+        let parameters = [k.parameters, k.typed_parameter, k.default_parameter, k.typed_default_parameter];
+        if parameters.contains(&kind) {
+            return self.of_parameter(value);
+        }
+        if kind == k.named_expression {
+            return Some(vec![value.at(index.value(parent)?)]);
+        }
+        let (holder, at, unpacked) = unpacked(index, id)?;
+        let mut taken = value.at(index.source(holder)?);
+        taken.parts.extend(unpacked);
+        if index.kind(holder) != k.assignment {
+            taken.parts.push(Part::Any);
+        }
+        let is_target = index.item(at).field == f.left;
+        let is_plain = [k.assignment, k.for_statement, k.for_in_clause].contains(&index.kind(holder));
+        (is_target && is_plain).then(|| vec![taken])
+    }
+
+    /// What a function is given for a parameter, and its default.
+    fn of_parameter(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
+        let file = self.file(value.place);
+        let index = &file.index;
+        let function = index.ancestors(value.place.id).find(|a| index.kind(*a) == kinds().function_definition)?;
+        let all: Vec<_> = index.function(function)?.parameters().collect();
+        let at = all.iter().position(|parameter| index.is_within(value.place.id, parameter.id))?;
+        let method_of = self.class_of_method(Place { id: function, ..value.place });
+        if at == 0
+            && let Some(class) = method_of
+        {
+            return self.of_instance(value, class);
+        }
+        let place = at - usize::from(method_of.is_some());
+        let mut found = Vec::new();
+        for call in self.callers(Place { id: function, ..value.place }).iter() {
+            let given = self.file(*call).index.arguments(call.id).get(place, all[at].name);
+            let passed = given.map(|given| Origin::new(call.file, given, &value.parts));
+            let default = || all[at].default.map(|default| value.at(default));
+            found.push(passed.or_else(default).unwrap_or_else(|| value.clone()));
+        }
+        (!found.is_empty()).then_some(found)
+    }
+}
+
+/// The statement or clause that gives a value to a target, the whole target, and how the name's value is taken out of it.
+pub(super) fn unpacked<'t>(index: &Index<'t>, id: Id) -> Option<(Id, Id, Vec<Part<'t>>)> {
+    let k = kinds();
+    const PLACES: [&str; 8] = ["0", "1", "2", "3", "4", "5", "6", "7"];
+    let (mut at, mut parts) = (id, Vec::new());
+    loop {
+        let holder = index.parent(at)?;
+        let kind = index.kind(holder);
+        if ![k.pattern_list, k.tuple_pattern, k.list_pattern, k.parenthesized_expression].contains(&kind) {
+            return Some((holder, at, parts));
+        }
+        if kind != k.parenthesized_expression {
+            let place = index.parts(holder).position(|part| part == at)?;
+            let after_splat = index.parts(holder).take(place).any(|part| index.kind(part) == k.list_splat_pattern);
+            parts.push(PLACES.get(place).filter(|_| !after_splat).map_or(Part::Any, |place| Part::Item(place)));
+        }
+        at = holder;
+    }
+}
+
+/// The bindings of a name whose value may still be there at a place.
+pub(super) fn reaching(index: &Index<'_>, at: Id, bound: &[Bound]) -> Vec<Id> {
+    let k = kinds();
+    let function = |id: Id| index.ancestors(id).find(|a| [k.function_definition, k.lambda].contains(&index.kind(*a)));
+    let (start, here) = (index.item(at).start, function(at));
+    if bound.len() == 1 || bound.iter().any(|bound| bound.from > 0 && function(bound.id) != here) {
+        return bound.iter().map(|bound| bound.id).collect();
+    }
+    let loops = |id: Id| {
+        let is_loop = |a: &Id| [k.for_statement, k.while_statement].contains(&index.kind(*a));
+        index.ancestors(id).take_while(move |a| Some(*a) != here).filter(is_loop)
+    };
+    // It always runs before: the block that it is in is around the place, or the loop that it belongs to.
+    let is_certain = |bound: &Bound| {
+        let of_loop =
+            index.ancestors(bound.id).find(|a| [k.for_statement, k.block, k.module].contains(&index.kind(*a)));
+        bound.from == 0 || of_loop.is_some_and(|around| index.is_within(at, around))
+    };
+    let last = bound.iter().filter(|b| b.from <= start && is_certain(b)).max_by_key(|b| b.from);
+    let reaches = |bound: &&Bound| {
+        if bound.from <= start {
+            return last.is_none_or(|last| bound.from >= last.from);
+        }
+        let repeated = loops(at).find(|l| index.is_within(bound.id, *l));
+        repeated.is_some_and(|l| last.is_none_or(|last| last.from == 0 || !index.is_within(last.id, l)))
+    };
+    bound.iter().filter(reaches).map(|bound| bound.id).collect()
+}
