@@ -33,7 +33,6 @@ use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;
 use training::keras_steps::graph_functions;
 use training::module_methods::in_module_method;
-use training::readers::only_evaluation_reads;
 use training::step::limits_alone;
 use training::{FileInProject, FileView, ProjectFacts, comes_from_training};
 use types::is_of_type;
@@ -523,9 +522,9 @@ impl Condition {
                 kind == kinds().for_statement || kind == kinds().while_statement
             }),
             Test::UnderScope => s.project.keras.in_scope(view, found.node),
-            Test::OnlyEvaluation => only_evaluation_reads(view, found.node),
+            Test::OnlyEvaluation => s.project.only_evaluates(view, found.node),
             Test::LimitsAlone => limits_alone(FileInProject { view, project: s.project }, found.node),
-            Test::AlsoEvaluation => s.project.shared_loaders.makes(view, found.node),
+            Test::AlsoEvaluation => s.project.shared_loaders.makes(&s.project.readers, view, found.node),
             Test::OnlyMaps => only_maps_apply(view, found.node),
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::IsTested => is_tested(view, found.node),

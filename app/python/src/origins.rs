@@ -16,8 +16,9 @@ use crate::modules::Modules;
 use crate::scopes::Scopes;
 use crate::strings::plain_string;
 use crate::tree::{Id, fields, kinds};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Values that one question looks at before it gives up.
@@ -52,11 +53,13 @@ pub struct Origin<'t> {
     pub place: Place,
     /// What is taken out of it, the last one first.
     parts: Vec<Part<'t>>,
+    /// The key of the dictionary that it was last taken out of.
+    key: Option<&'t str>,
 }
 
 impl<'t> Origin<'t> {
-    fn new(file: usize, id: Id, parts: &[Part<'t>]) -> Self {
-        Self { place: Place { file, id }, parts: parts.to_vec() }
+    fn new(place: Place) -> Self {
+        Self { place, parts: Vec::new(), key: None }
     }
 
     /// Whether the value is the expression itself, rather than a part of it.
@@ -64,9 +67,19 @@ impl<'t> Origin<'t> {
         self.parts.is_empty()
     }
 
+    /// The key under which a dictionary or an object holds it, if it was taken out of one.
+    pub fn key(&self) -> Option<&'t str> {
+        self.key
+    }
+
+    /// The same value in another node.
+    fn in_file(&self, file: usize, id: Id) -> Self {
+        Self { place: Place { file, id }, ..self.clone() }
+    }
+
     /// The same value in another node of the same file.
     fn at(&self, id: Id) -> Self {
-        Self { place: Place { file: self.place.file, id }, parts: self.parts.clone() }
+        self.in_file(self.place.file, id)
     }
 
     /// A part of what is in another node of the same file.
@@ -79,8 +92,18 @@ impl<'t> Origin<'t> {
     /// The value within the part that is taken out first.
     fn inside(&self, id: Id) -> Self {
         let mut inside = self.at(id);
+        inside.under(inside.parts.last().copied());
         inside.parts.pop();
         inside
+    }
+
+    /// Notes that it is kept under a key; the place in a tuple is none.
+    fn under(&mut self, part: Option<Part<'t>>) {
+        if let Some(Part::Item(name) | Part::Attribute(name)) = part
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+        {
+            self.key = Some(name);
+        }
     }
 }
 
@@ -89,7 +112,9 @@ struct Store<'t> {
     /// `object`.
     object: Place,
     part: Part<'t>,
-    value: Origin<'t>,
+    value: Id,
+    /// How the value is taken out of the node, as for [`Origin`].
+    taken: Vec<Part<'t>>,
 }
 
 /// What a project's files show about where values come from.
@@ -97,27 +122,33 @@ pub struct Origins<'v, 't> {
     modules: Modules<'v, 't>,
     scopes: Vec<Scopes<'t>>,
     /// By the text of the attribute or the item.
-    stores: HashMap<&'t str, Vec<Store<'t>>>,
-    /// Classes by name.
-    classes: HashMap<&'t str, Vec<Place>>,
+    stores: FxHashMap<&'t str, Vec<Store<'t>>>,
+    /// The bases of each class of the project, and the classes that have it as a base.
+    bases: FxHashMap<Place, Vec<Place>>,
+    derived: FxHashMap<Place, Vec<Place>>,
+    /// Names that imports give to what has this name.
+    aliases: FxHashMap<&'v str, BTreeSet<&'v str>>,
+    calls_of_variables: Vec<Place>,
     /// The definitions that a callee may be. One that is being looked for has none, which ends circles.
-    definitions: RefCell<HashMap<Place, Rc<[Place]>>>,
-    callers: RefCell<HashMap<Place, Rc<[Place]>>>,
+    definitions: RefCell<FxHashMap<Place, Rc<[Place]>>>,
+    callers: RefCell<FxHashMap<Place, Rc<[Place]>>>,
 }
 
 impl<'v, 't> Origins<'v, 't> {
     /// Reads the files of a project.
     pub fn of(files: Vec<&'v PythonFile<'t>>) -> Self {
-        let scopes = files.iter().map(|file| Scopes::of(&file.index)).collect();
-        let mut classes: HashMap<&str, Vec<Place>> = HashMap::new();
-        for (number, file) in files.iter().enumerate() {
-            for class in file.index.classes() {
-                classes.entry(class.name()).or_default().push(Place { file: number, id: class.id() });
-            }
+        let scopes: Vec<Scopes<'_>> = files.iter().map(|file| Scopes::of(&file.index)).collect();
+        let mut aliases: FxHashMap<&str, BTreeSet<&str>> = FxHashMap::default();
+        for binding in files.iter().flat_map(|file| &file.names.bindings) {
+            let name = binding.qualified.rsplit('.').next().unwrap_or_default();
+            aliases.entry(name).or_default().insert(&binding.local);
         }
         let stores = objects::stores(&files);
+        let calls_of_variables = objects::calls_of_variables(&files, &scopes, &stores);
+        let [bases, derived] = objects::heritage(&files);
         let modules = Modules::of(files);
-        Self { modules, scopes, stores, classes, definitions: RefCell::default(), callers: RefCell::default() }
+        let (definitions, callers) = Default::default();
+        Self { modules, scopes, stores, bases, derived, aliases, calls_of_variables, definitions, callers }
     }
 
     /// The files, as they were passed.
@@ -127,13 +158,16 @@ impl<'v, 't> Origins<'v, 't> {
 
     /// Where the value of an expression comes from.
     pub fn origins(&self, place: Place) -> Vec<Origin<'t>> {
-        self.origins_through(place, |_| Vec::new())
+        let mut found = Vec::new();
+        self.walk(place, |_| Vec::new(), |value, is_origin| found.extend(is_origin.then(|| value.clone())));
+        found
     }
 
-    /// The same through calls whose function is not known: `through` names the arguments that such a call gives back.
-    pub fn origins_through(&self, place: Place, through: impl Fn(Place) -> Vec<Id>) -> Vec<Origin<'t>> {
-        let mut todo = vec![Origin { place, parts: Vec::new() }];
-        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+    /// Visits every expression that a value comes through, and whether it comes from it. `through` names the arguments that
+    /// a call of an unknown function gives back.
+    pub fn walk(&self, place: Place, through: impl Fn(Place) -> Vec<Id>, mut visit: impl FnMut(&Origin<'t>, bool)) {
+        let mut todo = vec![Origin::new(place)];
+        let mut seen = FxHashSet::default();
         while let Some(value) = todo.pop().filter(|_| seen.len() < MOST_VALUES) {
             if !seen.insert(value.clone()) || value.parts.len() > DEEPEST {
                 continue;
@@ -143,12 +177,10 @@ impl<'v, 't> Origins<'v, 't> {
                 let given = if is_call { through(value.place) } else { Vec::new() };
                 (!given.is_empty()).then(|| given.into_iter().map(|id| value.at(id)).collect())
             };
-            match self.before(&value).or_else(before) {
-                Some(values) => todo.extend(values),
-                None => found.push(value),
-            }
+            let before = self.before(&value).or_else(before);
+            visit(&value, before.is_none());
+            todo.extend(before.into_iter().flatten());
         }
-        found
     }
 
     fn file(&self, place: Place) -> &'v PythonFile<'t> {
@@ -219,7 +251,10 @@ impl<'v, 't> Origins<'v, 't> {
                 let key = index.field(*pair, f.key).and_then(|key| item(index, key));
                 part == Part::Any || matches!(part, Part::Item(name) if key == Some(name))
             };
-            let of_pairs = parts().filter(is_chosen).filter_map(|pair| Some(value.inside(index.value(pair)?)));
+            let of_pairs = parts().filter(is_chosen).filter_map(|pair| {
+                let key = index.field(pair, f.key).and_then(|key| item(index, key));
+                Some(Origin { key, ..value.inside(index.value(pair)?) })
+            });
             let splats = parts().filter(|id| index.kind(*id) == k.dictionary_splat);
             let unpacked = splats.filter_map(|splat| Some(value.at(index.parts(splat).next()?)));
             let found: Vec<_> = of_pairs.chain(unpacked).collect();
@@ -241,8 +276,7 @@ impl<'v, 't> Origins<'v, 't> {
         if bound.is_empty() || !further.is_empty() {
             return None;
         }
-        let whole = Origin { place: Place { file, id: value.place.id }, parts: value.parts.clone() };
-        Some(bound.iter().flat_map(|bound| self.of_binding(&whole.at(bound.id))).collect())
+        Some(bound.iter().map(|bound| value.in_file(file, bound.id)).collect())
     }
 }
 

@@ -71,9 +71,9 @@ impl<'t> Scopes<'t> {
         self.scopes[0].bound.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Every name that something binds.
-    pub fn names(&self) -> impl Iterator<Item = &'t str> {
-        self.scopes.iter().flat_map(|scope| scope.bound.keys().copied())
+    /// Whether an identifier is a name that is read, rather than bound or the name of an attribute.
+    pub fn reads(&self, id: Id) -> bool {
+        self.reads.binary_search_by_key(&id, |(id, _)| *id).is_ok()
     }
 
     fn bindings_in(&self, index: &Index<'t>, name: &str, scope: usize) -> &[Bound] {

@@ -1,6 +1,5 @@
 //! Layers of Keras models, if a program writes them in sequence.
 
-use crate::readers::mentions;
 use crate::view::FileView;
 use python::names::{called_name, canonical};
 use python::syntax::Call;
@@ -77,9 +76,12 @@ pub fn only_maps_apply(view: &FileView<'_>, layer: Id) -> bool {
     };
     let Some(holder) = index.ancestors(layer).find_map(receives) else { return !maps.is_empty() };
     let name = index.text_of(holder);
-    let uses = || mentions(view, name, ROOT).filter(|id| !index.is_stored(*id));
+    let (names, attributes) = (index.of_kind(kinds().identifier), index.of_kind(kinds().attribute));
+    let mentions =
+        names.iter().chain(attributes).copied().filter(|id| index.is_text(*id, name) && !index.is_label(*id));
+    let uses: Vec<Id> = mentions.filter(|id| !index.is_stored(*id)).collect();
     let is_asked = |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == kinds().attribute);
-    is_mapped(layer) || uses().any(is_mapped) && uses().all(|id| is_mapped(id) || is_asked(id))
+    is_mapped(layer) || uses.iter().any(|id| is_mapped(*id)) && uses.iter().all(|id| is_mapped(*id) || is_asked(*id))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::model_inputs::{InputUse, drops, model_inputs};
 use crate::modes::{Modes, Region};
 use crate::program_start::main_block;
 use crate::reach::Reach;
+use crate::readers::Readers;
 use crate::roles::{ProjectRoles, Role};
 use crate::settings::{changed, read};
 use crate::shared_loaders::SharedLoaders;
@@ -167,6 +168,8 @@ pub struct ProjectFacts {
     pub(crate) computing: BTreeSet<String>,
     /// Settings of the command line and the like that some file assigns.
     pub(crate) changed_settings: BTreeSet<String>,
+    /// What reads its loaders.
+    pub readers: Readers,
     /// Its functions whose loaders both training and evaluation read.
     pub shared_loaders: SharedLoaders,
     /// The functions that its forward passes and training steps reach.
@@ -338,7 +341,8 @@ impl ProjectFacts {
                 .collect(),
             computing: computing(views),
             changed_settings: views.iter().flat_map(|view| changed(view)).map(str::to_owned).collect(),
-            shared_loaders: SharedLoaders::collect(views),
+            shared_loaders: SharedLoaders::default(),
+            readers: Readers::default(),
             reach: Reach::collect(views),
             collate: Collate::collect(views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
@@ -398,6 +402,12 @@ impl ProjectFacts {
         facts
     }
 
+    /// Learns what reads the project's loaders, which only rules about loaders ask.
+    pub fn follow_loaders(&mut self, views: &[&FileView<'_>]) {
+        self.readers = Readers::collect(views);
+        self.shared_loaders = SharedLoaders::collect(views, &self.readers);
+    }
+
     /// Whether a method belongs to a Lightning module or callback: the trainer calls it, and enables gradients itself.
     pub fn is_lightning(&self, view: &FileView<'_>, method: Id) -> bool {
         view.class_of(method).is_some_and(|c| {
@@ -430,6 +440,12 @@ impl ProjectFacts {
     /// Whether an expression is an object that has a model of its own as `module`, judging by its name.
     pub fn keeps_module(&self, view: &FileView<'_>, id: Id) -> bool {
         self.keepers.contains(last_part(view.index.text_of(id)))
+    }
+
+    /// Whether the value of a call, such as a loader, is read by evaluation only; not if other calls of the function that
+    /// makes it may be for training.
+    pub fn only_evaluates(&self, view: &FileView<'_>, call: Id) -> bool {
+        self.readers.only_evaluate(view, call) && !self.shared_loaders.makes(&self.readers, view, call)
     }
 
     /// Whether a class of the project is a model.

@@ -1,54 +1,313 @@
-//! The readers of a loader: loops and functions that train, or evaluation only.
+//! The readers of loaders: loops and functions that train, or evaluation only.
 
 use crate::steps::names_validation;
 use crate::view::FileView;
 use crate::words::TRAINING_CALLS;
-use python::names::{called_name, dotted};
-use python::tree::{Id, ROOT, kinds};
+use python::PythonFile;
+use python::names::called_name;
+use python::origins::{Origins, Place};
+use python::strings::plain_string;
+use python::syntax::Argument;
+use python::tree::{Id, kinds};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// How one occurrence of a name uses its value.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// What the code does that reads a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Use {
     Trains,
+    /// It trains if the key of the value is this one: `if phase == "train":`.
+    TrainsAs(String),
     Evaluates,
-    /// Its length, or a log line.
-    Asks,
+    /// Its readers can't be seen.
     Unknown,
 }
 
-/// Whether the loader that a call creates is read by loops and functions of this file that never train. A loader that
-/// is passed to code that can't be seen does not count.
-///
-/// If its readers can't be seen, its name decides: `val_loader`, `def test_dataloader`, `DataLoader(valid_set)`.
-pub fn only_evaluation_reads(view: &FileView<'_>, call: Id) -> bool {
-    let Some(target) = target(view, call) else { return is_named_for_evaluation(view, call, None) };
-    let name = view.index.text_of(target);
-    let scope = if name.starts_with("self.") { view.class_of(call) } else { view.function_of(call) };
-    let is_earlier = |m: Id| m <= target && view.function_of(m) == view.function_of(target);
-    let is_own = |m: Id| view.function_of(m).is_none_or(|f| Some(f) == scope || !takes(view, f, name));
-    let meant = mentions(view, name, scope.unwrap_or(ROOT)).filter(|m| !is_earlier(*m) && is_own(*m));
-    let uses: Vec<Use> = meant.map(|m| use_of(view, m, 3)).collect();
-    let is_seen = uses.contains(&Use::Evaluates) && !uses.contains(&Use::Unknown);
-    !uses.contains(&Use::Trains) && (is_seen || is_named_for_evaluation(view, call, Some(target)))
+/// What a project does with the results of its calls, such as loaders.
+#[derive(Debug, Default)]
+pub struct Readers(BTreeMap<(String, Id), BTreeSet<Read>>);
+
+/// The key under which a value is kept, if it is in a dictionary or an object, and what its reader does.
+type Read = (Option<String>, Use);
+
+impl Readers {
+    pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
+        let mut readers = Self::default();
+        if views.iter().any(|view| view.words().any(|(word, _)| makes_loader(word))) {
+            let reading = Reading { views, origins: &Origins::of(views.iter().map(|view| &view.file).collect()) };
+            reading.collect(&mut readers);
+        }
+        readers
+    }
+
+    /// Whether the value of a call is read by code that never trains; or by none, in a project that reads another to train.
+    ///
+    /// If its readers can't be seen, names decide: `val_loader`, `def test_dataloader`, `DataLoader(valid_set)`.
+    pub fn only_evaluate(&self, view: &FileView<'_>, call: Id) -> bool {
+        let uses: Vec<Use> = self.of(view, call).into_iter().map(|(_, use_)| use_).collect();
+        let is_seen = uses.contains(&Use::Evaluates) && !uses.contains(&Use::Unknown);
+        let trains = || self.0.values().flatten().any(|(_, use_)| *use_ == Use::Trains);
+        let is_left = || uses.is_empty() && is_unread(view, call) && trains();
+        !uses.contains(&Use::Trains) && (is_seen || is_left() || is_named_for_evaluation(view, call))
+    }
+
+    /// What reads the value of a call, with the key under which it is kept.
+    pub(crate) fn of(&self, view: &FileView<'_>, call: Id) -> Vec<(Option<&str>, Use)> {
+        let uses = self.0.get(&(view.path.to_owned(), call)).into_iter().flatten();
+        let use_ = |(key, use_): &'_ Read| match (use_, key) {
+            (Use::TrainsAs(phase), Some(key)) if phase == key => Use::Trains,
+            (Use::TrainsAs(_), Some(_)) => Use::Evaluates,
+            (Use::TrainsAs(_), None) => Use::Unknown,
+            (use_, _) => use_.clone(),
+        };
+        uses.map(|one| (one.0.as_deref(), use_(one))).collect()
+    }
 }
 
-/// The function whose result is the loader that a call creates, by itself or under a name.
+/// The search for all readers of a project.
+struct Reading<'a, 'v, 't> {
+    views: &'a [&'v FileView<'t>],
+    origins: &'a Origins<'v, 't>,
+}
+
+impl Reading<'_, '_, '_> {
+    fn collect(&self, readers: &mut Readers) {
+        let k = kinds();
+        // Calls that give back what they are given, as far as a loop reads their result.
+        let passed_on = RefCell::new(BTreeSet::new());
+        let names = names_of_loaders(self.views);
+        let may_hold = |place: Place| {
+            let index = &self.views[place.file].index;
+            let is_loader = |id: Id| names.contains(index.text_of(id)) || makes_loader(index.text_of(id));
+            let within = index.of_kind_in(k.identifier, place.id).iter().copied();
+            within.chain([place.id]).any(is_loader)
+        };
+        let mut read = |place: Place, use_: &Use, is_loop: bool| {
+            if !may_hold(place) {
+                return;
+            }
+            let through = |call: Place| {
+                let file = self.origins.files()[call.file];
+                if !is_loop || asks(called_name(&file.index, call.id)) {
+                    return Vec::new();
+                }
+                passed_on.borrow_mut().insert(call);
+                given(file, call.id).collect()
+            };
+            self.origins.walk(place, through, |value, _| {
+                let file = self.origins.files()[value.place.file];
+                if value.is_whole() && file.index.kind(value.place.id) == k.call {
+                    let key = (file.path.to_owned(), value.place.id);
+                    let found = (value.key().map(str::to_owned), use_.clone());
+                    readers.0.entry(key).or_default().insert(found);
+                }
+            });
+        };
+        for (number, view) in self.views.iter().enumerate() {
+            let index = &view.index;
+            let place = |id: Id| Place { file: number, id };
+            for loop_ in index.of_kind(k.for_statement).iter().chain(index.of_kind(k.for_in_clause)) {
+                let Some(source) = index.source(*loop_) else { continue };
+                // `sum(… for batch in loader)` is evaluated in the expression around it.
+                let body = if index.kind(*loop_) == k.for_in_clause { index.parent(*loop_) } else { Some(*loop_) };
+                if may_hold(place(source)) {
+                    read(place(source), &self.use_in(place(body.unwrap_or(*loop_))), true);
+                }
+            }
+            // `next(iter(loader))`: one batch, for the code in this block.
+            for call in view.calls("next") {
+                let block = index.ancestors(*call).find(|a| index.kind(*a) == k.block || index.kind(*a) == k.module);
+                if let (Some(iterator), Some(block)) = (given(view, *call).next(), block) {
+                    read(place(iterator), &self.use_in(place(block)), true);
+                }
+            }
+            for statement in index.of_kind(k.return_statement) {
+                let function = view.function_of(*statement).map(place);
+                let is_result = function.filter(|_| may_hold(place(*statement)));
+                if is_result.is_some_and(|function| self.origins.callers(function).is_empty()) {
+                    index.parts(*statement).for_each(|value| read(place(value), &Use::Unknown, false));
+                }
+            }
+        }
+        // In a second pass it is known which calls give back what they are given.
+        let passed_on_by_loops = passed_on.take();
+        for (number, view) in self.views.iter().enumerate() {
+            for call in view.index.calls().map(|call| Place { file: number, id: call.id() }) {
+                let is_known = asks(called_name(&view.index, call.id)) || passed_on_by_loops.contains(&call);
+                if !is_known && may_hold(call) && self.origins.definitions(call).is_empty() {
+                    given(view, call.id).for_each(|id| read(Place { id, ..call }, &Use::Unknown, false));
+                }
+            }
+        }
+    }
+
+    /// What a loop or a block does with what it reads.
+    fn use_in(&self, node: Place) -> Use {
+        match self.training_call(node, &mut BTreeSet::new()) {
+            None => Use::Evaluates,
+            Some(call) => self.phase_of(node, call).map_or(Use::Trains, Use::TrainsAs),
+        }
+    }
+
+    /// A call in a node that trains, itself or in a function that it calls.
+    fn training_call(&self, node: Place, seen: &mut BTreeSet<Place>) -> Option<Id> {
+        let view = self.views[node.file];
+        let index = &view.index;
+        let trains = |call: &Id| {
+            let name = called_name(index, *call);
+            name.is_some_and(|n| matches!(n, "backward" | "zero_grad" | "step") || n.ends_with("training_step"))
+                || index.callee(*call).is_some_and(|callee| is_compiled_training(view, index.text_of(callee)))
+        };
+        let calls = index.of_kind_in(kinds().call, node.id);
+        let calls_what_trains = |call: &Id, seen: &mut BTreeSet<Place>| {
+            let definitions = self.origins.definitions(Place { id: *call, ..node });
+            let new: Vec<Place> = definitions.iter().copied().filter(|d| seen.insert(*d)).collect();
+            new.into_iter().any(|definition| self.training_call(definition, seen).is_some())
+        };
+        calls
+            .iter()
+            .copied()
+            .find(|call| trains(call))
+            .or_else(|| calls.iter().copied().find(|call| calls_what_trains(call, seen)))
+    }
+
+    /// The string that a name is compared with in the test of the `if` that is around a call within a node.
+    fn phase_of(&self, node: Place, call: Id) -> Option<String> {
+        let (k, index) = (kinds(), &self.views[node.file].index);
+        let mut tests = index.ancestors(call).take_while(|a| *a != node.id).filter_map(|a| {
+            let around = index.consequence(a).filter(|block| index.is_within(call, *block));
+            around.and_then(|_| index.condition(a)).filter(|test| index.kind(*test) == k.comparison_operator)
+        });
+        tests.find_map(|test| match index.parts(test).collect::<Vec<_>>()[..] {
+            [left, right] if index.between(left, right) == "==" => {
+                plain_string(index, right).or_else(|| plain_string(index, left)).map(str::to_owned)
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Whether a class is that of a loader, by its name.
+fn makes_loader(class: &str) -> bool {
+    class.ends_with("Loader")
+}
+
+/// The names that a loader may have on its way through a project: what is not among them need not be followed.
+fn names_of_loaders<'t>(views: &[&FileView<'t>]) -> HashSet<&'t str> {
+    let k = kinds();
+    let mut parameters: BTreeMap<&str, Vec<Vec<&'t str>>> = BTreeMap::new();
+    for view in views {
+        for function in view.index.functions() {
+            let names: Vec<&str> =
+                function.parameters().map(|p| p.name).filter(|n| !matches!(*n, "self" | "cls")).collect();
+            let class = view.class_of(function.id()).filter(|_| function.name() == "__init__");
+            parameters.entry(class.map_or(function.name(), |class| view.name_of(class))).or_default().push(names);
+        }
+    }
+    let made = views.iter().flat_map(|view| view.words()).map(|(word, _)| word).filter(|word| makes_loader(word));
+    let mut todo: Vec<&str> = made.collect();
+    let mut names = HashSet::new();
+    while let Some(name) = todo.pop() {
+        if !names.insert(name) {
+            continue;
+        }
+        for view in views {
+            let index = &view.index;
+            for id in view.identifiers(name) {
+                let mut at = *id;
+                for around in index.ancestors(*id) {
+                    let kind = index.kind(around);
+                    let is_value = index.source(around).is_some_and(|source| index.is_within(at, source));
+                    let unpacks = || index.text_of(at).ends_with(')') || index.kind(at) == k.expression_list;
+                    if kind == k.assignment && is_value || kind == k.for_statement && is_value && unpacks() {
+                        let target = index.target(around).into_iter();
+                        let of_target = target.flat_map(|target| {
+                            index.of_kind_in(k.identifier, target).iter().chain([&target]).copied().collect::<Vec<_>>()
+                        });
+                        todo.extend(of_target.filter(|id| index.kind(*id) == k.identifier).map(|id| index.text_of(id)));
+                    } else if kind == k.keyword_argument {
+                        todo.extend(index.keyword_name(around));
+                    } else if kind == k.return_statement {
+                        todo.extend(view.function_of(around).map(|function| view.name_of(function)));
+                    } else if kind == k.call && index.callee(around) != Some(at) {
+                        let place = index.arguments(around).ids().position(|argument| index.is_within(*id, argument));
+                        let called = called_name(index, around).and_then(|name| parameters.get(name));
+                        todo.extend(called.into_iter().flatten().filter_map(|names| names.get(place?)));
+                    }
+                    if kind == k.block || kind == k.module {
+                        break;
+                    }
+                    at = around;
+                }
+            }
+        }
+    }
+    names
+}
+
+/// The values that a call is given.
+fn given<'i>(file: &'i PythonFile<'_>, call: Id) -> impl Iterator<Item = Id> + 'i {
+    file.index.arguments(call).iter().filter_map(|argument| match argument {
+        Argument::Positional(id) | Argument::Keyword { value: id, .. } => Some(id),
+        Argument::Unpacked(_) | Argument::UnpackedTable(_) => None,
+    })
+}
+
+/// Calls that only mention a loader: its length, a log line.
+fn asks(name: Option<&str>) -> bool {
+    matches!(name, Some("len" | "print" | "info" | "debug" | "warning" | "range" | "next" | "iter" | "isinstance"))
+}
+
+/// Whether a name is the result of a call that trains, such as a model that a vendor's function compiled with its optimizer.
+fn is_compiled_training(view: &FileView<'_>, name: &str) -> bool {
+    let calls = TRAINING_CALLS.iter().flat_map(|word| view.calls(word));
+    calls.filter_map(|call| target(view, *call)).any(|target| view.index.is_text(target, name))
+}
+
+/// The function whose result is the value that a call makes, by itself or under a name.
 pub(crate) fn made_by(view: &FileView<'_>, call: Id) -> Option<Id> {
     let index = &view.index;
     let is_result = |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == kinds().return_statement);
     let function = view.function_of(call)?;
     let name = target(view, call).map(|t| index.text_of(t));
-    let is_returned = |name: &str| mentions(view, name, function).any(is_result);
+    let is_returned =
+        |name: &str| view.identifiers(name).iter().any(|id| index.is_within(*id, function) && is_result(*id));
     (is_result(call) || name.is_some_and(is_returned)).then_some(function)
 }
 
+/// Whether the name that a call's value is assigned to is not mentioned again.
+fn is_unread(view: &FileView<'_>, call: Id) -> bool {
+    let target = target(view, call).filter(|target| view.index.kind(*target) == kinds().identifier);
+    target.is_some_and(|target| view.identifiers(view.index.text_of(target)).len() == 1)
+}
+
+/// What a call's value is assigned to, alone or at its position in a list; or the key or the keyword under which it is kept.
+fn target(view: &FileView<'_>, call: Id) -> Option<Id> {
+    let (k, f) = (kinds(), python::tree::fields());
+    let index = &view.index;
+    let parent = index.parent(call)?;
+    if index.kind(parent) == k.assignment {
+        return index.target(parent);
+    }
+    if index.kind(parent) == k.pair {
+        return index.field(parent, f.key);
+    }
+    if index.kind(parent) == k.keyword_argument {
+        return index.field(parent, f.name);
+    }
+    let assignment = index.parent(parent).filter(|p| index.kind(*p) == k.assignment)?;
+    let (left, right) = (index.target(assignment)?, index.source(assignment)?);
+    let place = (right == parent).then(|| index.parts(right).position(|p| p == call)).flatten()?;
+    (index.parts(left).count() == index.parts(right).count()).then(|| index.parts(left).nth(place)).flatten()
+}
+
 /// Whether names show that a loader is for evaluation: its own, its data set's, that of its function or its file.
-fn is_named_for_evaluation(view: &FileView<'_>, call: Id, target: Option<Id>) -> bool {
+fn is_named_for_evaluation(view: &FileView<'_>, call: Id) -> bool {
     let index = &view.index;
     let function = view.function_of(call).map(|f| view.name_of(f));
     let file = view.path.rsplit('/').next().and_then(|name| name.strip_suffix(".py"));
     let data = index.arguments(call).ids().find(|a| index.keyword_name(*a).is_none_or(|name| name == "dataset"));
-    let names = [target.map(|t| index.text_of(t)), data.map(|d| index.text_of(d)), function, file];
+    let names = [target(view, call).map(|t| index.text_of(t)), data.map(|d| index.text_of(d)), function, file];
     names.into_iter().flatten().map(str::to_ascii_lowercase).find_map(|name| {
         // `pretrain_val_loader` is for validation during another training.
         let name = name.replace("pretrain", "");
@@ -65,145 +324,15 @@ fn is_named_for_evaluation(view: &FileView<'_>, call: Id, target: Option<Id>) ->
     }) == Some(true)
 }
 
-/// The name to which a call's value is assigned, alone or at its position in a tuple of names.
-fn target(view: &FileView<'_>, call: Id) -> Option<Id> {
-    let k = kinds();
-    let index = &view.index;
-    let parent = index.parent(call)?;
-    let plain = |id: Id| dotted(index, id).is_some().then_some(id);
-    if index.kind(parent) == k.assignment {
-        return index.target(parent).and_then(plain);
-    }
-    let assignment = index.parent(parent).filter(|p| index.kind(*p) == k.assignment)?;
-    let (left, right) = (index.target(assignment)?, index.source(assignment)?);
-    let place = (right == parent).then(|| index.parts(right).position(|p| p == call)).flatten()?;
-    (index.parts(left).count() == index.parts(right).count())
-        .then(|| index.parts(left).nth(place))
-        .flatten()
-        .and_then(plain)
-}
-
-/// Occurrences of a name as a whole: not `loader.dataset` for `loader`, where an attribute is read.
-pub(crate) fn mentions<'v>(view: &'v FileView<'_>, name: &'v str, scope: Id) -> impl Iterator<Item = Id> + 'v {
-    let k = kinds();
-    let index = &view.index;
-    let kind = if name.contains('.') { k.attribute } else { k.identifier };
-    index.of_kind_in(kind, scope).iter().copied().filter(move |i| index.text_of(*i) == name && !view.index.is_label(*i))
-}
-
-/// Whether a function has a parameter of that name, so that the name is a different object in it.
-fn takes(view: &FileView<'_>, function: Id, name: &str) -> bool {
-    view.index.function(function).is_some_and(|f| f.parameters().any(|parameter| parameter.name == name))
-}
-
-/// `depth`: how many functions of the file, each of which passes the value on, are followed.
-pub(crate) fn use_of(view: &FileView<'_>, mention: Id, depth: u8) -> Use {
-    let k = kinds();
-    let index = &view.index;
-    // It is assigned another value, or tested for being set.
-    let asked = [k.comparison_operator, k.not_operator, k.if_statement];
-    if index.is_stored(mention) || index.parent(mention).is_some_and(|p| asked.contains(&index.kind(p))) {
-        return Use::Asks;
-    }
-    let looped = index.ancestors(mention).find(|a| {
-        [k.for_statement, k.for_in_clause].contains(&index.kind(*a))
-            && index.source(*a).is_some_and(|r| index.is_within(mention, r))
-    });
-    // `sum(… for batch in loader)` is evaluated in the expression around it.
-    let looped = looped.and_then(|l| if index.kind(l) == k.for_in_clause { index.parent(l) } else { Some(l) });
-    if let Some(parent) = index.parent(mention)
-        && index.kind(parent) == k.attribute
-    {
-        return Use::Asks;
-    }
-    let given = index.ancestors(mention).find(|a| index.kind(*a) == k.call).filter(|c| {
-        let direct = index.parent(mention);
-        let list = index.arguments(*c).list();
-        direct == list || direct.and_then(|d| index.parent(d)) == list
-    });
-    // `next(iter(loader))`: one batch, for the code in this block.
-    let once = given.filter(|c| matches!(called_name(index, *c), Some("iter" | "enumerate")));
-    let once = once.and_then(|c| index.ancestors(c).find(|a| index.kind(*a) == k.call));
-    if once.is_some_and(|c| called_name(index, c) == Some("next"))
-        && let Some(block) = index.ancestors(mention).find(|a| index.kind(*a) == k.block)
-    {
-        return body_reads(view, block, depth);
-    }
-    match (given, looped) {
-        (Some(call), _) if asks(called_name(index, call)) => Use::Asks,
-        (Some(call), None) => function_reads(view, call, mention, depth),
-        // `enumerate(loader)` and `tqdm(loader)` in the header of a loop.
-        (_, Some(loop_)) => body_reads(view, loop_, depth),
-        (None, None) => Use::Unknown,
-    }
-}
-
-/// `len(loader)`, and uses that only mention it.
-fn asks(name: Option<&str>) -> bool {
-    matches!(name, Some("len" | "print" | "info" | "debug" | "warning"))
-}
-
-/// A function of this file that receives the loader.
-fn function_reads(view: &FileView<'_>, call: Id, mention: Id, depth: u8) -> Use {
-    let index = &view.index;
-    let Some(function) = definition(view, call).filter(|_| depth > 0) else { return Use::Unknown };
-    let arguments: Vec<Id> = index.arguments(call).ids().collect();
-    let Some(place) = arguments.iter().position(|a| index.is_within(mention, *a)) else { return Use::Unknown };
-    let parameters = index.function(function).into_iter().flat_map(|function| function.parameters());
-    let names: Vec<&str> = parameters.map(|p| p.name).filter(|n| !matches!(*n, "self" | "cls")).collect();
-    let keyword = index.keyword_name(arguments[place]);
-    let Some(name) = keyword.or_else(|| names.get(place).copied()).filter(|n| names.contains(n)) else {
-        return Use::Unknown;
-    };
-    let Some(body) = index.body(function) else { return Use::Unknown };
-    let uses: Vec<Use> = mentions(view, name, body).map(|m| use_of(view, m, depth - 1)).collect();
-    [Use::Trains, Use::Unknown, Use::Evaluates].into_iter().find(|u| uses.contains(u)).unwrap_or(Use::Asks)
-}
-
-/// A loop trains if it has a backward pass, itself or in a function of this file that it calls, or calls what trains.
-fn body_reads(view: &FileView<'_>, node: Id, depth: u8) -> Use {
-    let k = kinds();
-    let index = &view.index;
-    let calls = index.of_kind_in(k.call, node);
-    let trains = calls.iter().any(|c| {
-        matches!(called_name(index, *c), Some("backward" | "zero_grad" | "step"))
-            || called_name(index, *c).is_some_and(|n| n.ends_with("training_step"))
-            || index.callee(*c).is_some_and(|callee| is_compiled_training(view, index.text_of(callee)))
-            || depth > 0
-                && definition(view, *c)
-                    .filter(|d| !index.is_within(node, *d))
-                    .is_some_and(|d| body_reads(view, d, depth - 1) == Use::Trains)
-    });
-    if trains { Use::Trains } else { Use::Evaluates }
-}
-
-/// Whether a name is the result of a call that trains, such as a model that a vendor's function compiled with its optimizer.
-fn is_compiled_training(view: &FileView<'_>, name: &str) -> bool {
-    let calls = TRAINING_CALLS.iter().flat_map(|word| view.calls(word));
-    calls.filter_map(|call| target(view, *call)).any(|target| view.index.is_text(target, name))
-}
-
-/// The function of this file that a call refers to: by its name, or as a method of the same object.
-fn definition(view: &FileView<'_>, call: Id) -> Option<Id> {
-    let k = kinds();
-    let index = &view.index;
-    let function = index.callee(call)?;
-    let text = index.text_of(function);
-    let name = text.strip_prefix("self.").unwrap_or(text);
-    index.of_kind(k.function_definition).iter().copied().find(|d| {
-        view.name_of(*d) == name && (text == name) == view.class_of(*d).is_none_or(|c| view.class_of(call) != Some(c))
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{made_by, only_evaluation_reads};
+    use super::made_by;
     use crate::marked;
 
     /// Whether only code that evaluates reads the marked loader.
     #[track_caller]
     fn check(program: &str, expected: bool) {
-        marked::check(program, expected, |at| only_evaluation_reads(at.file().view, at.node()));
+        marked::check(program, expected, |at| at.project.readers.only_evaluate(at.file().view, at.node()));
     }
 
     #[test]
@@ -212,11 +341,38 @@ mod tests {
         check(&format!("{made}for x in a:\n    net(x)\n"), true);
         check(&format!("{made}for x in a:\n    net(x).backward()\n"), false);
         check(&format!("{made}for x in tqdm(a):\n    fit(x)\ndef fit(x):\n    net(x).backward()\n"), false);
+        check(&format!("{made}bar = tqdm(a)\nfor x in bar:\n    net(x)\n"), true);
         check(&format!("{made}def fit(data):\n    for x in data:\n        net(x).backward()\nfit(a)\n"), false);
         check(&format!("{made}print(len(a))\n"), false);
         check(&format!("{made}run = poptorch.trainingModel(net)\nfor x in a:\n    run(x)\n"), false);
         check(&format!("{made}run = poptorch.inferenceModel(net)\nfor x in a:\n    run(x)\n"), true);
         check(&format!("{made}run(a)\n"), false);
+        check(made, false);
+        check(&format!("{made}c = DataLoader(d)\nfor x in c:\n    net(x).backward()\n"), true);
+    }
+
+    #[test]
+    fn loaders_of_a_collection() {
+        let made = "a = {'x': DataLoader(b), 'y': DataLoader(c)}\n";
+        let first = format!("{made}          ^^^^^^^^^^^^^\n");
+        let second = format!("{made}                              ^^^^^^^^^^^^^\n");
+        let reads = "for x in a['x']:\n    net(x).backward()\nfor x in a['y']:\n    net(x)\n";
+        check(&format!("{first}{reads}"), false);
+        check(&format!("{second}{reads}"), true);
+        let phases = "for p in a:\n    for x in a[p]:\n        if p == 'x':\n            net(x).backward()\n";
+        check(&format!("{first}{phases}"), false);
+        check(&format!("{second}{phases}"), true);
+    }
+
+    #[test]
+    fn readers_in_another_file() {
+        let made = "#- data.py\ndef load():\n    a, c = DataLoader(b), DataLoader(d)\n";
+        let first = format!("{made}           ^^^^^^^^^^^^^\n    return a, c\n");
+        let second = format!("{made}                          ^^^^^^^^^^^^^\n    return a, c\n");
+        let engine = "#- engine.py\ndef fit(a):\n    for x in a:\n        net(x).backward()\n";
+        let train = "#- train.py\nfrom data import load\nfrom engine import fit\na, c = load()\nfit(a)\nfor x in c:\n    net(x)\n";
+        check(&format!("{first}{engine}{train}"), false);
+        check(&format!("{second}{engine}{train}"), true);
     }
 
     #[test]

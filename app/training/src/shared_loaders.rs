@@ -1,7 +1,7 @@
 //! Code that is run several times and makes loaders that both training and evaluation read: a function that is called for
 //! each, or a comprehension or loop over the phases.
 
-use crate::readers::{Use, made_by, mentions, only_evaluation_reads, use_of};
+use crate::readers::{Readers, Use, made_by};
 use crate::view::FileView;
 use python::names::dotted;
 use python::strings::plain_string;
@@ -20,12 +20,13 @@ struct Call {
 }
 
 impl SharedLoaders {
-    pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
+    pub(crate) fn collect(views: &[&FileView<'_>], readers: &Readers) -> Self {
         let mut shared = BTreeMap::new();
         for view in views {
             for function in view.calls("DataLoader").iter().filter_map(|call| made_by(view, *call)) {
                 let callers = views.iter().flat_map(|other| callers(view, function, other));
-                let calls: Vec<Call> = callers.map(|(other, call)| read(view, function, other, call)).collect();
+                let calls: Vec<Call> =
+                    callers.map(|(other, call)| read(view, function, other, call, readers)).collect();
                 if [true, false].iter().all(|only| calls.iter().any(|call| call.only_evaluates == *only)) {
                     shared.insert(key(view, function), calls);
                 }
@@ -39,17 +40,18 @@ impl SharedLoaders {
     }
 
     /// Whether the loader that a call creates is the result of such code.
-    pub fn makes(&self, view: &FileView<'_>, call: Id) -> bool {
+    pub fn makes(&self, readers: &Readers, view: &FileView<'_>, call: Id) -> bool {
         made_by(view, call).is_some() && self.calls(view, call).is_some()
-            || Collection::around(view, call).is_some_and(|loaders| loaders.value == call && loaders.is_of_both())
+            || Collection::around(view, call)
+                .is_some_and(|loaders| loaders.value == call && loaders.is_of_both(readers))
     }
 
     /// Whether an expression in such code is true for training, and only then: a parameter, or a name that is compared
     /// with a string.
-    pub fn is_true_for_training(&self, view: &FileView<'_>, id: Id) -> bool {
+    pub fn is_true_for_training(&self, readers: &Readers, view: &FileView<'_>, id: Id) -> bool {
         let index = &view.index;
         if index.kind(id) == kinds().parenthesized_expression {
-            return index.parts(id).next().is_some_and(|inner| self.is_true_for_training(view, inner));
+            return index.parts(id).next().is_some_and(|inner| self.is_true_for_training(readers, view, inner));
         }
         let parts: Vec<Id> = index.parts(id).collect();
         let compares = index.kind(id) == kinds().comparison_operator && index.text_of(id).contains("==");
@@ -58,7 +60,7 @@ impl SharedLoaders {
             _ => (id, None),
         };
         if let (Some(wanted), Some(loaders)) = (&wanted, Collection::around(view, id)) {
-            return loaders.keys.contains(&index.text_of(name)) && loaders.trains_alone(wanted);
+            return loaders.keys.contains(&index.text_of(name)) && loaders.trains_alone(readers, wanted);
         }
         let holds = |call: &Call| {
             let given = &call.given.iter().find(|(parameter, _)| parameter == index.text_of(name))?.1;
@@ -76,7 +78,7 @@ impl SharedLoaders {
     }
 }
 
-/// Loaders that one comprehension or loop makes, by the names under which they are kept.
+/// Loaders that one comprehension or loop makes.
 struct Collection<'v, 't> {
     view: &'v FileView<'t>,
     /// The comprehension, or the loop's assignment.
@@ -85,7 +87,6 @@ struct Collection<'v, 't> {
     value: Id,
     /// Names that the comprehension or the loop binds.
     keys: Vec<&'t str>,
-    names: Vec<&'t str>,
 }
 
 impl<'v, 't> Collection<'v, 't> {
@@ -102,53 +103,24 @@ impl<'v, 't> Collection<'v, 't> {
         };
         let clauses = index.of_kind_in(k.for_in_clause, around).iter().copied().chain([around]);
         let keys: Vec<&str> = clauses.filter_map(|clause| index.target(clause)).flat_map(names_of).collect();
-        let (made_in, value, names) = if index.kind(around) == k.for_statement {
+        let (made_in, value) = if index.kind(around) == k.for_statement {
             // `loaders[phase] = DataLoader(…)`
             let assignment = assignment.filter(|a| index.is_within(*a, around))?;
             let kept = index.target(assignment).filter(|kept| index.kind(*kept) == k.subscript)?;
-            let [object, key] = index.parts(kept).collect::<Vec<_>>()[..] else { return None };
+            let [_, key] = index.parts(kept).collect::<Vec<_>>()[..] else { return None };
             let of_loop = keys.contains(&index.text_of(key));
-            (assignment, index.source(assignment).filter(|_| of_loop)?, vec![index.text_of(object)])
+            (assignment, index.source(assignment).filter(|_| of_loop)?)
         } else {
             let body = index.parts(around).next()?;
-            let value = if index.kind(body) == k.pair { index.parts(body).nth(1)? } else { body };
-            let target = assignment.filter(|a| !index.is_within(*a, around)).and_then(|a| index.target(a));
-            (around, value, target.map_or_else(Vec::new, names_of))
+            (around, if index.kind(body) == k.pair { index.parts(body).nth(1)? } else { body })
         };
-        index.is_within(id, value).then_some(Self { view, made_in, value, keys, names })
-    }
-
-    /// Where they are read, with the key if it is a string.
-    fn reads(&self) -> impl Iterator<Item = (Option<&'t str>, Use)> {
-        let (k, view) = (kinds(), self.view);
-        let index = &view.index;
-        let read = move |name: Id| {
-            let parent = index.parent(name)?;
-            // `loaders.items()`
-            let called = || index.parent(parent).filter(|call| index.callee(*call) == Some(parent));
-            let key = index.parts(parent).nth(1).filter(|_| index.kind(parent) == k.subscript);
-            let Some(key) = key else { return Some((None, use_of(view, called().unwrap_or(name), 3))) };
-            let of = match (plain_string(index, key), use_of(view, parent, 3)) {
-                // `for phase in …: for batch in loaders[phase]:`, with a test of the phase.
-                (None, Use::Trains) if is_told_apart(view, index.text_of(key), view.function_of(key)) => Use::Unknown,
-                (_, of) => of,
-            };
-            Some((plain_string(index, key), of))
-        };
-        let scope = |name: &str| {
-            let of_object = name.starts_with("self.");
-            (if of_object { view.class_of(self.made_in) } else { view.function_of(self.made_in) }).unwrap_or(ROOT)
-        };
-        let outside = |id: &Id| !index.is_within(*id, self.made_in);
-        let read_at = self.names.iter().flat_map(|name| mentions(view, name, scope(name))).filter(outside);
-        let read_at: Vec<Id> = read_at.collect();
-        read_at.into_iter().filter_map(read).filter(|(_, of)| *of != Use::Asks)
+        index.is_within(id, value).then_some(Self { view, made_in, value, keys })
     }
 
     /// Whether some of them are for training and others are not: by their readers; by the expression that makes them; or
     /// by the phases, if they are written there.
-    fn is_of_both(&self) -> bool {
-        let uses: Vec<Use> = self.reads().map(|(_, of)| of).collect();
+    fn is_of_both(&self, readers: &Readers) -> bool {
+        let uses: Vec<Use> = readers.of(self.view, self.value).into_iter().map(|(_, use_)| use_).collect();
         let has = |one: Use| uses.contains(&one);
         let index = &self.view.index;
         let apart = || self.keys.iter().any(|key| is_told_apart(self.view, key, Some(self.value)));
@@ -166,8 +138,9 @@ impl<'v, 't> Collection<'v, 't> {
     }
 
     /// Whether the loader of a key is for training, and no other: by their readers, or by the key if these are unknown.
-    fn trains_alone(&self, key: &str) -> bool {
-        let (own, others): (Vec<_>, Vec<_>) = self.reads().partition(|(read, _)| *read == Some(key));
+    fn trains_alone(&self, readers: &Readers, key: &str) -> bool {
+        let uses = readers.of(self.view, self.value);
+        let (own, others): (Vec<_>, Vec<_>) = uses.into_iter().partition(|(read, _)| *read == Some(key));
         let trains = |(_, of): &(Option<&str>, Use)| *of == Use::Trains;
         let is_of_key =
             own.iter().all(|(_, of)| *of != Use::Evaluates) && (is_of_training(key) || own.iter().any(trains));
@@ -207,7 +180,7 @@ fn callers<'v, 't>(view: &FileView<'_>, function: Id, other: &'v FileView<'t>) -
     calls.into_iter().map(|call| (other, call)).collect()
 }
 
-fn read(view: &FileView<'_>, function: Id, other: &FileView<'_>, call: Id) -> Call {
+fn read(view: &FileView<'_>, function: Id, other: &FileView<'_>, call: Id, readers: &Readers) -> Call {
     let parameters = view.index.function(function).into_iter().flat_map(|f| f.parameters());
     let parameters = parameters.filter(|p| p.name != "self" && p.name != "cls");
     let given = parameters.enumerate().filter_map(|(place, parameter)| {
@@ -215,7 +188,7 @@ fn read(view: &FileView<'_>, function: Id, other: &FileView<'_>, call: Id) -> Ca
         let value = passed.or_else(|| parameter.default.map(|id| view.index.text_of(id)))?;
         Some((parameter.name.to_owned(), value.to_owned()))
     });
-    Call { only_evaluates: only_evaluation_reads(other, call), given: given.collect() }
+    Call { only_evaluates: readers.only_evaluate(other, call), given: given.collect() }
 }
 
 #[cfg(test)]
@@ -235,8 +208,8 @@ mod tests {
         let compared = line.find("(k ==").map_or(&line[from..to], |at| &line[at..to - 1]);
         let marked = format!("{line}\n{}\n{}", mark(&line[from..to]), mark(compared));
         marked::check(&program.replace("LINE", &marked), [makes, is_true], |at| {
-            let (shared, view) = (&at.project.shared_loaders, at.file().view);
-            [shared.makes(view, at.node()), shared.is_true_for_training(view, at.last())]
+            let (shared, readers, view) = (&at.project.shared_loaders, &at.project.readers, at.file().view);
+            [shared.makes(readers, view, at.node()), shared.is_true_for_training(readers, view, at.last())]
         });
     }
 
@@ -307,8 +280,8 @@ mod tests {
     fn check(rest: &str, makes: bool, is_true: bool) {
         let program = format!("{MADE}#- train.py\nfrom data import load\n{rest}");
         marked::check(&program, [makes, is_true], |at| {
-            let (shared, view) = (&at.project.shared_loaders, at.file().view);
-            [shared.makes(view, at.node()), shared.is_true_for_training(view, at.last())]
+            let (shared, readers, view) = (&at.project.shared_loaders, &at.project.readers, at.file().view);
+            [shared.makes(readers, view, at.node()), shared.is_true_for_training(readers, view, at.last())]
         });
     }
 

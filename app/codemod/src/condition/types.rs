@@ -165,7 +165,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
             nodes_of_type(s, kind).contains(&id)
         }
         Type::Float64 => training::is_float64(s.view, id),
-        Type::TrueForTraining => s.project.shared_loaders.is_true_for_training(s.view, id),
+        Type::TrueForTraining => s.project.shared_loaders.is_true_for_training(&s.project.readers, s.view, id),
         Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),
         Type::StepPart(_) => nodes_of_type(s, kind).contains(&id),

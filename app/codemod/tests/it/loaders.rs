@@ -66,7 +66,7 @@ fn one_function_makes_loaders_for_training_and_evaluation() {
         let (after, said) = ported(target, &[("data.py", DATA), ("engine.py", ENGINE), ("train.py", &always)]);
         assert!(!after[0].contains("drop_last"), "{}", after[0]);
         assert!(said.contains("5: Training and evaluation both get their loader here"), "{said}");
-        let trains = MAIN.replace("test_loader = loader_of", "more = loader_of").replace("test_loader", "test_set");
+        let trains = MAIN.replace("    print(model(x))", "    model(x).sum().backward()");
         let (after, said) = ported(target, &[("data.py", DATA), ("engine.py", ENGINE), ("train.py", &trains)]);
         assert!(after[0].contains("drop_last=True)"), "{said}{}", after[0]);
     }

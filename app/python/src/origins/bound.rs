@@ -5,9 +5,12 @@ use crate::scopes::Bound;
 use crate::tree::{Id, Index, fields, kinds};
 
 impl<'t> Origins<'_, 't> {
-    /// The values of a name where it is read; itself where it is bound.
+    /// The values of a name where it is read, or bound.
     pub(super) fn of_name(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
         let (place, file) = (value.place, self.file(value.place));
+        if !self.scopes[place.file].reads(place.id) {
+            return self.bound_to(value);
+        }
         let bound = self.scopes[place.file].bindings(&file.index, place.id);
         if bound.is_empty() {
             let name = file.index.text_of(place.id);
@@ -17,17 +20,12 @@ impl<'t> Origins<'_, 't> {
                 .iter()
                 .find_map(|module| self.of_module(value, Some(&format!("{module}.{name}"))));
         }
-        let bindings = reaching(&file.index, place.id, bound);
-        let mut found: Vec<_> = bindings.into_iter().flat_map(|id| self.of_binding(&value.at(id))).collect();
+        let mut found: Vec<_> = reaching(&file.index, place.id, bound).into_iter().map(|id| value.at(id)).collect();
         found.extend(self.kept_under(value, bound));
-        (found != [value.clone()]).then_some(found)
+        Some(found)
     }
 
-    /// The values of an identifier that binds a name; itself if they are not known.
-    pub(super) fn of_binding(&self, value: &Origin<'t>) -> Vec<Origin<'t>> {
-        self.bound_to(value).unwrap_or_else(|| vec![value.clone()])
-    }
-
+    /// The values of an identifier that binds a name.
     fn bound_to(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
         let (k, f, id) = (kinds(), fields(), value.place.id);
         let file = self.file(value.place);
@@ -80,7 +78,7 @@ impl<'t> Origins<'_, 't> {
         let mut found = Vec::new();
         for call in self.callers(Place { id: function, ..value.place }).iter() {
             let given = self.file(*call).index.arguments(call.id).get(place, all[at].name);
-            let passed = given.map(|given| Origin::new(call.file, given, &value.parts));
+            let passed = given.map(|given| value.in_file(call.file, given));
             let default = || all[at].default.map(|default| value.at(default));
             found.push(passed.or_else(default).unwrap_or_else(|| value.clone()));
         }

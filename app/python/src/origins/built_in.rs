@@ -46,5 +46,5 @@ impl<'t> Origins<'_, 't> {
 
 /// Any item of another node, with what is left to be taken out of it.
 fn taken<'t>(value: &Origin<'t>, id: Id, rest: &[Part<'t>]) -> Origin<'t> {
-    Origin::new(value.place.file, id, &[rest, &[Part::Any]].concat())
+    Origin { parts: [rest, &[Part::Any]].concat(), ..value.at(id) }
 }

@@ -3,15 +3,15 @@
 use super::bound::unpacked;
 use super::{Origin, Origins, Part, Place, Store, item};
 use crate::file::PythonFile;
-use crate::scopes::Bound;
+use crate::scopes::{Bound, Scopes};
 use crate::tree::{Id, Index, fields, kinds};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// What the files assign to attributes and items.
-pub(super) fn stores<'t>(files: &[&PythonFile<'t>]) -> HashMap<&'t str, Vec<Store<'t>>> {
+pub(super) fn stores<'t>(files: &[&PythonFile<'t>]) -> FxHashMap<&'t str, Vec<Store<'t>>> {
     let (k, f) = (kinds(), fields());
-    let mut stores: HashMap<&str, Vec<Store<'t>>> = HashMap::new();
+    let mut stores: FxHashMap<&str, Vec<Store<'t>>> = FxHashMap::default();
     for (file, python) in files.iter().enumerate() {
         let index = &python.index;
         for target in index.of_kind(k.attribute).iter().chain(index.of_kind(k.subscript)) {
@@ -30,8 +30,7 @@ pub(super) fn stores<'t>(files: &[&PythonFile<'t>]) -> HashMap<&'t str, Vec<Stor
                 }
             };
             if let (Some(object), Some(value)) = (object, index.source(holder)) {
-                let value = Origin::new(file, value, &taken);
-                stores.entry(name).or_default().push(Store { object: Place { file, id: object }, part, value });
+                stores.entry(name).or_default().push(Store { object: Place { file, id: object }, part, value, taken });
             }
         }
     }
@@ -101,7 +100,7 @@ impl<'t> Origins<'_, 't> {
                 })
             }));
         }
-        let inner = Origin { place: value.place, parts: rest.to_vec() };
+        let inner = value.inside(value.place.id);
         found.extend(is_item_of.into_iter().map(|store| held(&inner, store)));
         for class in &related {
             let index = &self.file(*class).index;
@@ -111,7 +110,7 @@ impl<'t> Origins<'_, 't> {
                 let assigned =
                     index.parts(statement).next().and_then(|a| index.assignment(a)).filter(|a| a.assigns(name));
                 let here = defined.or_else(|| assigned.and_then(|a| a.value()));
-                found.extend(here.map(|id| Origin::new(class.file, id, rest)));
+                found.extend(here.map(|id| value.inside(id)).map(|inner| inner.in_file(class.file, inner.place.id)));
             }
         }
         (!found.is_empty()).then_some(found)
@@ -119,35 +118,9 @@ impl<'t> Origins<'_, 't> {
 
     /// A class, those it inherits from, and those that inherit from it.
     fn related(&self, class: Place) -> Vec<Place> {
-        let mut found = vec![class];
-        let mut at = 0;
-        while let Some(class) = found.get(at).copied() {
-            at += 1;
-            let new: Vec<Place> = self.bases(class).into_iter().filter(|base| !found.contains(base)).collect();
-            found.extend(new);
-        }
-        found.extend(self.derived(class));
+        let mut found = reached(class, &self.bases);
+        found.extend(reached(class, &self.derived).split_off(1));
         found
-    }
-
-    /// Classes that inherit from a class.
-    fn derived(&self, class: Place) -> Vec<Place> {
-        let mut found = vec![class];
-        let mut at = 0;
-        while let Some(base) = found.get(at).copied() {
-            at += 1;
-            let others = self.classes.values().flatten().copied();
-            let new: Vec<Place> = others.filter(|c| !found.contains(c) && self.bases(*c).contains(&base)).collect();
-            found.extend(new);
-        }
-        found.split_off(1)
-    }
-
-    fn bases(&self, class: Place) -> Vec<Place> {
-        let index = &self.file(class).index;
-        let bases = index.class(class.id).into_iter().flat_map(|class| class.bases().positional());
-        let named = bases.map(|base| index.text_of(base).rsplit('.').next().unwrap_or_default());
-        named.flat_map(|name| self.classes.get(name).into_iter().flatten().copied()).collect()
     }
 
     /// The values of a call: those that its functions return, attributes of the object that it makes.
@@ -172,7 +145,7 @@ impl<'t> Origins<'_, 't> {
                 return None;
             }
             let returned = returned(index, definition.id);
-            found.extend(returned.map(|id| Origin::new(definition.file, id, &value.parts)));
+            found.extend(returned.map(|id| value.in_file(definition.file, id)));
         }
         Some(found)
     }
@@ -228,7 +201,7 @@ impl<'t> Origins<'_, 't> {
             let functions = file.index.of_kind_in(kinds().function_definition, class.id);
             functions.iter().any(|function| file.name_of(*function) == "__init__")
         };
-        let derived = self.derived(class);
+        let derived = reached(class, &self.derived).split_off(1);
         let mut found: Vec<Place> = self.calls_of(class).collect();
         found.extend(derived.iter().filter(|class| !defines(class)).flat_map(|class| self.calls_of(*class)));
         for Place { file, id } in derived.into_iter().filter(defines) {
@@ -242,34 +215,93 @@ impl<'t> Origins<'_, 't> {
     /// The calls that may be of a function or class.
     fn calls_of(&self, definition: Place) -> impl Iterator<Item = Place> {
         let name = self.file(definition).name_of(definition.id);
-        let mut names: BTreeSet<&str> = BTreeSet::from([name]);
-        for file in self.files() {
-            let aliases = file.names.bindings.iter().filter(|b| b.qualified.rsplit('.').next() == Some(name));
-            names.extend(aliases.map(|alias| alias.local.as_str()));
-            // It may be given another name: `run = train`, `fit(run=train)`.
-            let is_value = |id: &Id| {
-                let holder = file.index.parent(*id).map(|p| file.index.kind(p));
-                let k = kinds();
-                holder.is_some_and(|kind| [k.assignment, k.argument_list, k.keyword_argument, k.pair].contains(&kind))
-            };
-            if file.identifiers(name).iter().any(is_value) {
-                names.extend(self.scopes.iter().flat_map(|scopes| scopes.names()));
-                names.extend(self.stores.keys());
+        let others = self.aliases.get(name).into_iter().flatten().copied().filter(move |alias| *alias != name);
+        let names = std::iter::once(name).chain(others);
+        let calls = names.flat_map(move |name| {
+            self.files()
+                .iter()
+                .enumerate()
+                .flat_map(move |(file, python)| python.calls(name).iter().map(move |id| Place { file, id: *id }))
+        });
+        // It may be given another name: `run = train`, `fit(run=train)`.
+        let k = kinds();
+        let is_value = |file: &&PythonFile<'t>| {
+            let holder = |id: &Id| file.index.parent(*id).map(|p| file.index.kind(p));
+            let holds = [k.assignment, k.argument_list, k.keyword_argument, k.pair];
+            file.identifiers(name).iter().filter_map(holder).any(|kind| holds.contains(&kind))
+        };
+        let of_variables = if self.files().iter().any(is_value) { &self.calls_of_variables[..] } else { &[] };
+        calls.chain(of_variables.iter().copied()).filter(move |call| self.definitions(*call).contains(&definition))
+    }
+}
+
+/// Calls of what is kept under a name: of a parameter, a variable, an attribute.
+pub(super) fn calls_of_variables<'t>(
+    files: &[&PythonFile<'t>],
+    scopes: &[Scopes<'t>],
+    stores: &FxHashMap<&'t str, Vec<Store<'t>>>,
+) -> Vec<Place> {
+    let is_variable = |file: usize, call: Id| {
+        let index = &files[file].index;
+        let Some(callee) = index.callee(call) else { return false };
+        match index.attribute(callee) {
+            Some(attribute) => attribute.name().is_some_and(|name| stores.contains_key(name)),
+            None => {
+                let bound = scopes[file].bindings(index, callee);
+                bound.iter().any(|bound| !is_import_or_definition(index, bound.id))
             }
         }
-        let calls = self.files().iter().enumerate().flat_map(move |(file, python)| {
-            let calls: Vec<Id> = names.iter().flat_map(|name| python.calls(name)).copied().collect();
-            calls.into_iter().map(move |id| Place { file, id })
-        });
-        calls.filter(move |call| self.definitions(*call).contains(&definition))
+    };
+    let calls =
+        files.iter().enumerate().flat_map(|(file, python)| python.index.calls().map(move |call| (file, call.id())));
+    calls.filter(|(file, call)| is_variable(*file, *call)).map(|(file, id)| Place { file, id }).collect()
+}
+
+/// Whether an identifier is bound by an import or a definition.
+fn is_import_or_definition(index: &Index<'_>, bound: Id) -> bool {
+    let k = kinds();
+    let holds = [k.dotted_name, k.aliased_import, k.function_definition, k.class_definition];
+    index.parent(bound).is_some_and(|holder| holds.contains(&index.kind(holder)))
+}
+
+/// The classes that each class names as its bases, and those that name each.
+pub(super) fn heritage(files: &[&PythonFile<'_>]) -> [FxHashMap<Place, Vec<Place>>; 2] {
+    let mut by_name: FxHashMap<&str, Vec<Place>> = FxHashMap::default();
+    let classes = |file: usize| files[file].index.classes();
+    for (file, class) in (0..files.len()).flat_map(|file| classes(file).map(move |class| (file, class))) {
+        by_name.entry(class.name()).or_default().push(Place { file, id: class.id() });
     }
+    let [mut bases, mut derived]: [FxHashMap<Place, Vec<Place>>; 2] = Default::default();
+    for (file, class) in (0..files.len()).flat_map(|file| classes(file).map(move |class| (file, class))) {
+        let place = Place { file, id: class.id() };
+        let named = class.bases().positional().map(|base| files[file].index.text_of(base).rsplit('.').next());
+        for base in named.flatten().flat_map(|name| by_name.get(name).into_iter().flatten()) {
+            bases.entry(place).or_default().push(*base);
+            derived.entry(*base).or_default().push(place);
+        }
+    }
+    [bases, derived]
+}
+
+/// A class, and those that lead on from it.
+fn reached(class: Place, onward: &FxHashMap<Place, Vec<Place>>) -> Vec<Place> {
+    let mut found = vec![class];
+    let mut at = 0;
+    while let Some(class) = found.get(at) {
+        let next = onward.get(class).into_iter().flatten();
+        let new: Vec<Place> = next.copied().filter(|class| !found.contains(class)).collect();
+        found.extend(new);
+        at += 1;
+    }
+    found
 }
 
 /// The value of a store where a part of its object is read.
 fn held<'t>(value: &Origin<'t>, store: &Store<'t>) -> Origin<'t> {
-    let mut parts = value.parts[..value.parts.len() - 1].to_vec();
-    parts.extend(&store.value.parts);
-    Origin { place: store.value.place, parts }
+    let mut held = value.inside(store.value).in_file(store.object.file, store.value);
+    held.parts.extend(&store.taken);
+    held.under(Some(store.part));
+    held
 }
 
 /// What a function returns.
