@@ -22,9 +22,6 @@ use uresnet::{
 /// Default size of a synthetic event.
 pub(crate) const SYNTHETIC: (usize, usize) = (320, 512);
 
-/// Image size of the sparse events in CosmicTagger's data.
-const WHOLE: (usize, usize) = (1280, 2048);
-
 /// Runs the network, writes and compares as requested. Returns whether the comparison, if any, agrees.
 pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     if args.format == Format::Sarif {
@@ -101,12 +98,11 @@ fn config(word: &str) -> Result<Config> {
 fn event(args: &ForwardArgs) -> Result<Event> {
     let event = match (&args.input, args.event) {
         (Some(path), number) => {
-            let size = args.size.unwrap_or(WHOLE);
             let number = number.unwrap_or(0);
             let is_larcv = larcv::is_hdf5(path).with_context(|| path.display().to_string())?;
             let tensors =
                 if is_larcv { larcv::events(path, number..number.saturating_add(1))? } else { files::tensors(path)? };
-            let event = Event::from_tensors(tensors, number as usize, size);
+            let event = Event::from_tensors(tensors, number as usize, args.size);
             event.with_context(|| path.display().to_string())?
         }
         (None, number) => {
