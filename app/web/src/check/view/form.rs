@@ -76,6 +76,7 @@ fn WeightFields() -> impl IntoView {
 fn EventFields() -> impl IntoView {
     let session: Session = expect_context();
     let from_file = Memo::new(move |_| session.state.with(|state| state.choice.has_input_file()));
+    let offered = Memo::new(move |_| session.state.with(State::offered_size));
     view! {
         <fieldset on:drop=dropped(session, Slot::Input)>
             <legend>"Event"</legend>
@@ -94,11 +95,18 @@ fn EventFields() -> impl IntoView {
                 <Field key="width" label="Width"/>
             </div>
             <p class="hint" id="fed">{move || session.state.with(State::fed)}</p>
-            <p hidden=move || !from_file.get()>
-                <button type="button" class="button quiet small" on:click=move |_| session.take_size((1280, 2048))>
-                    "Use 1280 × 2048"
-                </button>
-            </p>
+            {move || offered.get().map(|(height, width)| view! {
+                <p class="actions">
+                    <button
+                        type="button"
+                        class="button quiet small"
+                        id="use-size"
+                        on:click=move |_| session.take_size((height, width))
+                    >
+                        {format!("Use {height} × {width}")}
+                    </button>
+                </p>
+            })}
         </fieldset>
     }
 }

@@ -22,4 +22,6 @@ pub(in crate::check) struct Running {
     pub(super) preparations: usize,
     /// The description of the current run.
     pub(super) about: Vec<Row>,
+    /// Whether the current task is to open a file that was just chosen.
+    pub(super) opening: bool,
 }
