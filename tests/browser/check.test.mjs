@@ -388,6 +388,27 @@ test("a file that the command wrote has its image size as well", { skip: !comman
   }
 });
 
+onPage("what the classes mean is said where they are shown", {}, async (page) => {
+  const [form, run] = ["form-caution", "caution-of-run"].map((id) => page.page.locator(`#${id}`));
+  const shown = async () => [await form.isVisible(), await run.isVisible()];
+  await page.run();
+  assert.deepEqual(await shown(), [false, false], "the sample weights know synthetic events");
+  await page.choose("input", "larcv.h5", larcv);
+  await page.sizeIs(32, 64);
+  assert.deepEqual(await shown(), [true, false], "the results are still those of the synthetic event");
+  assert.match(await form.textContent(), /trained on synthetic events only.*the predicted classes mean nothing/);
+  await page.run();
+  assert.deepEqual(await shown(), [true, true]);
+  assert.equal(await run.textContent(), await form.textContent());
+  assert.match(await page.page.locator("#score-caution").textContent(), /^Correct class and IoU .* see the note above/);
+  await page.page.emulateMedia({ media: "print" });
+  assert.equal(await run.isVisible(), true);
+  await page.page.emulateMedia({ media: "screen" });
+  await page.set("weights", "seeded");
+  await page.run();
+  assert.match(await run.textContent(), /^The weights are random/);
+});
+
 onPage("a larcv file is replaced while it is being opened", {}, async (page) => {
   const reader = "**/larcv_bg.wasm";
   await page.page.context().route(reader, () => {});

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 use uresnet::{
-    Config, Event, Method, Network, Options, Plan, Precision, Report, StageDistance, Tensor, Threads, Weights,
-    check_script, one_plane, scores, write_safetensors,
+    Config, Event, Method, Network, Options, Plan, Precision, Report, SAMPLE_CAUTION, StageDistance, Tensor, Threads,
+    Weights, check_script, one_plane, scores, write_safetensors,
 };
 
 /// Default size of a synthetic event.
@@ -67,7 +67,9 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
         std::fs::write(path, check_script(&network.config)).with_context(|| path.display().to_string())?;
     }
     let agrees = comparison.as_ref().is_none_or(|report| report.agrees);
-    let told = report::Told { network: &network, plan: &plan, threads, seconds: &seconds, logits: &logits };
+    let has_sample = args.weights.as_deref().is_some_and(files::is_sample);
+    let caution = (has_sample && args.input.is_some()).then_some(SAMPLE_CAUTION);
+    let told = report::Told { network: &network, plan: &plan, threads, seconds: &seconds, logits: &logits, caution };
     match args.format {
         Format::Json => print(&format!("{:#}\n", report::json(&told, scored.as_ref(), comparison.as_ref())?))?,
         _ => print(&report::text(&told, scored.as_ref(), comparison.as_ref())?)?,

@@ -185,6 +185,12 @@ fn events_of_larcv_are_read() {
     check(&["--input", "words.h5"], 2, "words.h5 is not a larcv HDF5 file");
     check(&["--input", "none.h5"], 1, "none.h5: ");
     check(&["--input", "larcv.h5", "--size", "32x64"], 2, "cannot be used with");
+    let sample = ["forward", "--config", "small", "--weights", "sample"];
+    let caution = "trained on synthetic events only";
+    let ran = portolan(home, &[&sample[..], &["--input", "larcv.h5"]].concat());
+    assert!(ran.code == 0 && ran.out.contains(caution), "{ran:?}");
+    let ran = portolan(home, &[&sample[..], &["--size", "32x64"]].concat());
+    assert!(ran.code == 0 && !ran.out.contains(caution), "{ran:?}");
     let weights = portolan(home, &["forward", "--config", "small.json", "--weights", "larcv.h5"]);
     assert!(weights.code == 1 && weights.err.contains("portolan events --input"), "{weights:?}");
 }

@@ -10,7 +10,7 @@ pub mod report;
 
 use crate::check::protocol::{Facts, LARGEST, Part};
 use crate::shared::text::thousands;
-use about::Row;
+use about::About;
 use choice::{Choice, FIELDS, Fault};
 use names::size;
 use std::collections::BTreeMap;
@@ -129,7 +129,7 @@ pub struct Busy {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// What ran.
-    pub about: Vec<Row>,
+    pub about: About,
     /// Its results.
     pub facts: Facts,
 }
@@ -319,9 +319,9 @@ impl State {
     }
 
     /// A description of the run that is requested; `when` is a time.
-    pub fn about(&self, when: &str) -> Vec<Row> {
+    pub fn about(&self, when: &str) -> About {
         let name = |slot| self.file(slot).map(|file| file.name.as_str());
-        about::rows(&self.choice, name(Slot::Weights), name(Slot::Input), when)
+        About::new(&self.choice, name(Slot::Weights), name(Slot::Input), when)
     }
 
     /// Stores a finished run.

@@ -261,6 +261,18 @@ impl Choice {
         self.weights == SAMPLE
     }
 
+    /// What the predicted classes of a run mean, if it is not what they say; otherwise empty.
+    pub fn caution(&self) -> &'static str {
+        match self.weights {
+            SAMPLE if self.has_input_file() => uresnet::SAMPLE_CAUTION,
+            SEEDED => {
+                "The weights are random, so the predicted classes mean nothing. Whether a port agrees with the reference \
+                 can still be checked."
+            }
+            _ => "",
+        }
+    }
+
     /// Whether the weights are in a file of the user's.
     pub fn has_weight_file(&self) -> bool {
         self.weights == FILE

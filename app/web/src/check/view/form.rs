@@ -77,6 +77,7 @@ fn EventFields() -> impl IntoView {
     let session: Session = expect_context();
     let from_file = Memo::new(move |_| session.state.with(|state| state.choice.has_input_file()));
     let offered = Memo::new(move |_| session.state.with(State::offered_size));
+    let caution = move || session.state.with(|state| state.choice.caution());
     view! {
         <fieldset on:drop=dropped(session, Slot::Input)>
             <legend>"Event"</legend>
@@ -87,6 +88,7 @@ fn EventFields() -> impl IntoView {
                     label="Image as a dense array or a list of pixels: safetensors, npy, npz or larcv’s HDF5"
                     accept=".safetensors,.npy,.npz,.h5,.hdf5"
                 />
+                <p class="notice" id="form-caution">{caution}</p>
             </div>
             <div class="grid">
                 <Field key="event" label="Event number"/>
