@@ -425,6 +425,7 @@ onPage("a larcv file is replaced while it is being opened", {}, async (page) => 
 
 onPage("the reader of HDF5 files ends when it is cancelled, or can't be loaded", { fragment: tiny }, async (page) => {
   const readers = () => page.page.workers().filter((worker) => worker.url().includes("larcv"));
+  await page.run();
   const reader = "**/larcv_bg.wasm";
   await page.page.context().route(reader, () => {});
   const held = page.page.context().waitForEvent("request", (request) => request.url().includes("larcv_bg"));
@@ -433,6 +434,7 @@ onPage("the reader of HDF5 files ends when it is cancelled, or can't be loaded",
   const [worker] = readers();
   await Promise.all([worker.waitForEvent("close"), page.page.locator("#cancel").click()]);
   await page.page.locator("#said", { hasText: "Cancelled" }).waitFor();
+  assert.ok((await page.download("bundle")).length > 0, "the last run is kept");
 
   await page.page.context().unroute(reader);
   await page.page.context().route("**/larcv.js", (route) => route.abort());
