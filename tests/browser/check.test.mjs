@@ -13,6 +13,7 @@ import { root, serve } from "./site.mjs";
 
 const command = ["debug", "release"].map((kind) => join(root, "target", kind, "portolan")).find(existsSync);
 const fixture = (name) => readFileSync(join(root, "tests/fixtures/uresnet", name));
+const larcv = readFileSync(join(root, "app/cli/tests/portolan/larcv.h5"));
 const golden = fixture("d_convdown_convup.safetensors");
 const config = JSON.parse(fixture("d_convdown_convup.json")).config;
 const goldenLink = "#" + new URLSearchParams({ ...config, height: 32, width: 48 });
@@ -74,6 +75,16 @@ class CheckPage {
 
   choose(name, file, bytes) {
     return this.page.locator(`#file-${name}`).setInputFiles({ name: file, mimeType: "", buffer: bytes });
+  }
+
+  /** Waits until the form has this image size. */
+  async sizeIs(...size) {
+    const has = ([height, width]) =>
+      document.querySelector("#f-height").value === height && document.querySelector("#f-width").value === width;
+    await this.page.waitForFunction(has, size.map(String));
+    // Not only at this moment: until the file is open.
+    await this.page.locator("#run:enabled").waitFor();
+    assert.deepEqual([await this.value("height"), await this.value("width")], size.map(String));
   }
 
   fault(key) {
@@ -294,12 +305,12 @@ onPage("bad files are refused beside their control, and the page goes on", { fra
 
 onPage("an event is taken out of larcv's HDF5 file", { fragment: tiny }, async (page) => {
   const asked = () => page.requests.filter((url) => url.includes("larcv")).length;
-  const whole = readFileSync(join(root, "app/cli/tests/portolan/larcv.h5"));
-  await page.choose("input", "larcv.h5", whole);
-  await page.set("event", 1);
   assert.equal(asked(), 0);
-  await page.run();
+  await page.choose("input", "larcv.h5", larcv);
+  await page.sizeIs(32, 64);
   assert.ok(asked() > 0);
+  await page.set("event", 1);
+  await page.run();
   const reference = await page.download("bundle");
   const floats = (name) => {
     const [from, to] = header(reference)[name].data_offsets.map((at) => at + 8 + Number(reference.readBigUInt64LE(0)));
@@ -314,25 +325,116 @@ onPage("an event is taken out of larcv's HDF5 file", { fragment: tiny }, async (
   await page.set("event", 2);
   await page.page.locator("#run").click();
   assert.match(await page.faultAt("file-input"), /no event 2: the file has 2/);
-  await page.choose("input", "cut.h5", whole.subarray(0, 3000));
+  await page.set("event", 0);
+  await page.choose("input", "cut.h5", larcv.subarray(0, 3000));
+  assert.match(await page.faultAt("file-input"), /HDF5/, "it is opened when it is chosen");
   await page.page.locator("#run").click();
   assert.match(await page.faultAt("file-input"), /HDF5/);
-  await page.choose("input", "larcv.h5", whole);
-  await page.set("event", 0);
+  await page.choose("input", "larcv.h5", larcv);
+  await page.run();
+});
+
+onPage("the image size is that of the larcv file, until it is changed by hand", { fragment: "#height=16&width=1024" }, async (page) => {
+  const fed = page.page.locator("#fed");
+  await page.choose("input", "larcv.h5", larcv);
+  await page.sizeIs(32, 64);
+  assert.match(await fed.textContent(), /^Images in larcv\.h5 have 32 × 64 pixels\. Height and width were set to that\./);
+  assert.equal(await page.page.locator("#said").textContent(), "Image size set to 32 × 64.");
+  assert.equal(await page.page.locator("#use-size").count(), 0);
+  assert.match(await page.page.evaluate(() => location.hash), /height=32&width=64/);
+  await page.run();
+  assert.match((await page.facts()).Logits, /^\[1, 3, 3, 32, 64\]/);
+
+  // The user's own size stays, also when the file is read again.
+  await page.set("height", 64);
+  await page.set("event", 1);
+  await page.run();
+  assert.match((await page.facts()).Logits, /^\[1, 3, 3, 64, 64\]/);
+  assert.match(await fed.textContent(), /The rest is empty/);
+  await page.set("height", 4);
+  assert.match(await page.faultAt("height"), /the next valid size/);
+  await page.page.locator("#use-size", { hasText: "Use 32 × 64" }).click();
+  await page.sizeIs(32, 64);
+  await page.run();
+
+  // A reload keeps the user's own size for the file that has to be chosen again.
+  await page.set("width", 96);
+  await page.page.reload();
+  await page.page.locator("#run").waitFor();
+  await page.choose("input", "larcv.h5", larcv);
+  await page.page.locator("#use-size", { hasText: "Use 32 × 64" }).waitFor();
+  await page.sizeIs(32, 96);
+});
+
+test("a file that the command wrote has its image size as well", { skip: !command, timeout: 90_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "portolan-"));
+  const page = await CheckPage.open(site.address);
+  try {
+    const events = join(folder, "events.safetensors");
+    execFileSync(command, ["events", "--first", "7", "--size", "64x96", "--out", events]);
+    await page.set("event", 7);
+    await page.choose("input", "events.safetensors", readFileSync(events));
+    await page.sizeIs(64, 96);
+    await page.run();
+    assert.match((await page.facts()).Logits, /^\[1, 3, 3, 64, 96\]/);
+    // A dense image has its own.
+    await page.choose("input", "golden.safetensors", golden);
+    await page.page.locator("#fed", { hasText: "A dense image has its own size" }).waitFor();
+    await page.sizeIs(64, 96);
+    assert.deepEqual(page.errors, []);
+  } finally {
+    await page.context.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+onPage("what the classes mean is said where they are shown", {}, async (page) => {
+  const [form, run] = ["form-caution", "caution-of-run"].map((id) => page.page.locator(`#${id}`));
+  const shown = async () => [await form.isVisible(), await run.isVisible()];
+  await page.run();
+  assert.deepEqual(await shown(), [false, false], "the sample weights know synthetic events");
+  await page.choose("input", "larcv.h5", larcv);
+  await page.sizeIs(32, 64);
+  assert.deepEqual(await shown(), [true, false], "the results are still those of the synthetic event");
+  assert.match(await form.textContent(), /trained on synthetic events only.*the predicted classes mean nothing/);
+  await page.run();
+  assert.deepEqual(await shown(), [true, true]);
+  assert.equal(await run.textContent(), await form.textContent());
+  assert.match(await page.page.locator("#score-caution").textContent(), /^Correct class and IoU .* see the note above/);
+  await page.page.emulateMedia({ media: "print" });
+  assert.equal(await run.isVisible(), true);
+  await page.page.emulateMedia({ media: "screen" });
+  await page.set("weights", "seeded");
+  await page.run();
+  assert.match(await run.textContent(), /^The weights are random/);
+});
+
+onPage("a larcv file is replaced while it is being opened", {}, async (page) => {
+  const reader = "**/larcv_bg.wasm";
+  await page.page.context().route(reader, () => {});
+  const held = page.page.context().waitForEvent("request", (request) => request.url().includes("larcv_bg"));
+  await page.choose("input", "first.h5", larcv);
+  await held;
+  assert.equal(await page.page.locator("#run").isDisabled(), true);
+  await page.page.context().unroute(reader);
+  await page.choose("input", "second.h5", larcv);
+  await page.sizeIs(32, 64);
+  assert.match(await page.page.locator("#fed").textContent(), /^Images in second\.h5/);
   await page.run();
 });
 
 onPage("the reader of HDF5 files ends when it is cancelled, or can't be loaded", { fragment: tiny }, async (page) => {
   const readers = () => page.page.workers().filter((worker) => worker.url().includes("larcv"));
+  await page.run();
   const reader = "**/larcv_bg.wasm";
-  await page.choose("input", "larcv.h5", readFileSync(join(root, "app/cli/tests/portolan/larcv.h5")));
   await page.page.context().route(reader, () => {});
   const held = page.page.context().waitForEvent("request", (request) => request.url().includes("larcv_bg"));
-  await page.page.locator("#run").click();
+  await page.choose("input", "larcv.h5", larcv);
   await held;
   const [worker] = readers();
   await Promise.all([worker.waitForEvent("close"), page.page.locator("#cancel").click()]);
   await page.page.locator("#said", { hasText: "Cancelled" }).waitFor();
+  assert.ok((await page.download("bundle")).length > 0, "the last run is kept");
 
   await page.page.context().unroute(reader);
   await page.page.context().route("**/larcv.js", (route) => route.abort());

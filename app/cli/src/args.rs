@@ -115,7 +115,7 @@ pub(crate) struct MatrixArgs {
 const FORWARD_HELP: &str = "\
 FILE is safetensors, a torch.save checkpoint (no code in it is run), .npz or .npy. An event is `input`
 [images, 3, height, width], or one entry per non-empty pixel in `plane`, `row`, `col`, `value` and, if
-known, `label` and `event`. Weights have PyTorch's names, with or without the prefix `module.`.
+known, `label` and `event`, with the height and width in `image_size`. Weights have PyTorch's names, with or without the prefix `module.`.
 The outputs, written and compared, are `output.plane0` to `output.plane2` [images, 3 classes, height, width].
 Written and compared outputs are computed with a method that rounds less than the fastest one.
 
@@ -139,7 +139,7 @@ pub(crate) struct ForwardArgs {
     /// Index of the event in a sparse or larcv FILE, or of the synthetic event [default: 0]
     #[arg(long, value_name = "N")]
     pub(crate) event: Option<u64>,
-    /// Image size of a synthetic (320x512) or sparse (1280x2048) event
+    /// Image size of a synthetic (320x512) or sparse event (that of the file, or 1280x2048 if it has none)
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = size)]
     pub(crate) size: Option<(usize, usize)>,
     /// Downsample K by K pixels to one: their mean and their largest label

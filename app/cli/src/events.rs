@@ -27,7 +27,8 @@ pub(crate) fn run(args: &EventsArgs) -> Result<bool> {
 }
 
 fn drawn(numbers: Range<u64>, (height, width): (usize, usize)) -> BTreeMap<String, Tensor> {
-    let mut columns: BTreeMap<String, Vec<f32>> = BTreeMap::new();
+    let size = vec![height as f32, width as f32];
+    let mut columns: BTreeMap<String, Vec<f32>> = BTreeMap::from([("image_size".to_string(), size)]);
     for number in numbers {
         for (name, column) in Event::synthetic(number, height, width).to_sparse(number as usize) {
             columns.entry(name).or_default().extend(column.data());

@@ -15,15 +15,12 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
 use uresnet::{
-    Config, Event, Method, Network, Options, Plan, Precision, Report, StageDistance, Tensor, Threads, Weights,
-    check_script, one_plane, scores, write_safetensors,
+    Config, Event, Method, Network, Options, Plan, Precision, Report, SAMPLE_CAUTION, StageDistance, Tensor, Threads,
+    Weights, check_script, one_plane, scores, write_safetensors,
 };
 
 /// Default size of a synthetic event.
 pub(crate) const SYNTHETIC: (usize, usize) = (320, 512);
-
-/// Image size of the sparse events in CosmicTagger's data.
-const WHOLE: (usize, usize) = (1280, 2048);
 
 /// Runs the network, writes and compares as requested. Returns whether the comparison, if any, agrees.
 pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
@@ -70,7 +67,9 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
         std::fs::write(path, check_script(&network.config)).with_context(|| path.display().to_string())?;
     }
     let agrees = comparison.as_ref().is_none_or(|report| report.agrees);
-    let told = report::Told { network: &network, plan: &plan, threads, seconds: &seconds, logits: &logits };
+    let has_sample = args.weights.as_deref().is_some_and(files::is_sample);
+    let caution = (has_sample && args.input.is_some()).then_some(SAMPLE_CAUTION);
+    let told = report::Told { network: &network, plan: &plan, threads, seconds: &seconds, logits: &logits, caution };
     match args.format {
         Format::Json => print(&format!("{:#}\n", report::json(&told, scored.as_ref(), comparison.as_ref())?))?,
         _ => print(&report::text(&told, scored.as_ref(), comparison.as_ref())?)?,
@@ -101,12 +100,11 @@ fn config(word: &str) -> Result<Config> {
 fn event(args: &ForwardArgs) -> Result<Event> {
     let event = match (&args.input, args.event) {
         (Some(path), number) => {
-            let size = args.size.unwrap_or(WHOLE);
             let number = number.unwrap_or(0);
             let is_larcv = larcv::is_hdf5(path).with_context(|| path.display().to_string())?;
             let tensors =
                 if is_larcv { larcv::events(path, number..number.saturating_add(1))? } else { files::tensors(path)? };
-            let event = Event::from_tensors(tensors, number as usize, size);
+            let event = Event::from_tensors(tensors, number as usize, args.size);
             event.with_context(|| path.display().to_string())?
         }
         (None, number) => {

@@ -8,6 +8,9 @@ use crate::error::Error;
 use crate::network::{CLASSES, PLANES};
 use crate::tensor::Tensor;
 
+/// The most pixels of a plane that a file may state.
+pub(crate) const LARGEST: u64 = 1 << 26;
+
 /// One image, or several of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -18,6 +21,9 @@ pub struct Event {
 }
 
 impl Event {
+    /// Image size of the sparse events in CosmicTagger's data: height and width.
+    pub const USUAL_SIZE: (usize, usize) = (1280, 2048);
+
     /// A synthetic event: cosmic tracks across the image, one neutrino interaction of tracks and a shower, and noise;
     /// with labels, and the same on every machine.
     ///
@@ -31,14 +37,22 @@ impl Event {
     ///
     /// Either a dense image, named `input` or the only tensor of the file, [images, 3, height, width] or [3, height,
     /// width], with `label` of the same shape if there is one; or one entry for each non-empty pixel: `plane`, `row`,
-    /// `col`, `value`, and optionally `label` and `event`. `number` selects the event of a sparse file and `size` is
-    /// the height and width of its image.
+    /// `col`, `value`, and optionally `label`, `event`, and `image_size`: the height and width of the image. `number`
+    /// selects the event of a sparse file. `size` replaces the file's image size; without either it is
+    /// [`Event::USUAL_SIZE`].
     pub fn from_tensors(
         mut tensors: BTreeMap<String, Tensor>,
         number: usize,
-        size: (usize, usize),
+        size: Option<(usize, usize)>,
     ) -> Result<Event, Error> {
         if ["plane", "row", "col", "value"].iter().all(|key| tensors.contains_key(*key)) {
+            let size = match size {
+                Some(size) => size,
+                None => match tensors.get("image_size") {
+                    Some(lengths) => Event::checked_size(lengths.data())?,
+                    None => Event::USUAL_SIZE,
+                },
+            };
             return sparse(&tensors, number, size);
         }
         let labels = tensors.remove("label");
@@ -69,6 +83,20 @@ impl Event {
             )));
         }
         Ok(Event { picture, labels })
+    }
+
+    /// The height and width in a sparse file's `image_size`.
+    pub fn checked_size(lengths: &[f32]) -> Result<(usize, usize), Error> {
+        let is_length = |length: f32| length >= 1.0 && length.fract() == 0.0;
+        match *lengths {
+            [height, width] if is_length(height) && is_length(width) && height * width <= LARGEST as f32 => {
+                Ok((height as usize, width as usize))
+            }
+            _ => Err(Error::Input(format!(
+                "invalid image_size: expected height and width with a product of at most {LARGEST}, found {:?}",
+                &lengths[..lengths.len().min(4)]
+            ))),
+        }
     }
 
     /// The non-empty pixels, as [`Event::from_tensors`] reads them: `event`, which is `number` in all, `plane`, `row`,
@@ -192,7 +220,7 @@ mod tests {
             ("value", &[9.0, 8.0, 4.0]),
             ("label", &[1.0, 2.0, 1.0]),
         ];
-        let event = Event::from_tensors(file(&columns), 1, (2, 4)).unwrap();
+        let event = Event::from_tensors(file(&columns), 1, Some((2, 4))).unwrap();
         assert_eq!(event.picture.data()[16..], [0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 8.0]);
         assert_eq!(event.picture.data().iter().sum::<f32>(), 12.0);
         let small = event.downsampled(2).unwrap();
@@ -207,14 +235,34 @@ mod tests {
         let event = Event::synthetic(3, 32, 48);
         let columns = event.to_sparse(7);
         assert!(columns["value"].data().len() < 3 * 32 * 48);
-        assert_eq!(Event::from_tensors(columns, 7, (32, 48)).unwrap(), event);
+        assert_eq!(Event::from_tensors(columns, 7, Some((32, 48))).unwrap(), event);
         assert!(!Event { labels: None, ..event }.to_sparse(0).contains_key("label"));
+    }
+
+    #[test]
+    fn the_image_size_is_the_given_one_or_the_files_or_the_usual_one() {
+        let base: [(&str, &[f32]); 4] = [("plane", &[0.0]), ("row", &[1.0]), ("col", &[3.0]), ("value", &[1.0])];
+        let size = |stated: &[f32], given| {
+            let stated = (!stated.is_empty()).then_some(("image_size", stated));
+            let columns: Vec<_> = base.into_iter().chain(stated).collect();
+            let event = Event::from_tensors(file(&columns), 0, given)?;
+            let [_, _, height, width] = event.picture.nchw();
+            Ok((height, width))
+        };
+        assert_eq!(size(&[2.0, 4.0], None), Ok((2, 4)));
+        assert_eq!(size(&[2.0, 4.0], Some((8, 6))), Ok((8, 6)));
+        assert_eq!(size(&[], None), Ok(Event::USUAL_SIZE));
+        for wrong in [&[2.0][..], &[0.0, 4.0], &[2.0, f32::NAN], &[2.5, 4.0], &[1e9, 1e9], &[-8.0, -8.0], &[1.0; 9]] {
+            let Err(Error::Input(problem)) = size(wrong, None) else { panic!("{wrong:?}") };
+            assert!(problem.starts_with("invalid image_size"), "{problem}");
+            assert_eq!(size(wrong, Some((2, 4))), Ok((2, 4)));
+        }
     }
 
     #[test]
     fn refusals_say_where() {
         let check = |columns: &[(&str, &[f32])], number, expected: &str| {
-            let found = Event::from_tensors(file(columns), number, (2, 4)).unwrap_err().to_string();
+            let found = Event::from_tensors(file(columns), number, Some((2, 4))).unwrap_err().to_string();
             assert!(found.contains(expected), "{found}");
         };
         let base: [(&str, &[f32]); 3] = [("plane", &[0.0]), ("row", &[0.0]), ("value", &[1.0])];

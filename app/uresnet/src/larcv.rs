@@ -10,7 +10,7 @@ use std::ops::Range;
 use hdf5_pure::{Chunk, Dataset, Datatype, DatatypeByteOrder, File};
 
 use crate::error::Error;
-use crate::event::is_class;
+use crate::event::{LARGEST, is_class};
 use crate::tensor::Tensor;
 use crate::tensor_file::write_safetensors;
 
@@ -19,7 +19,8 @@ const CHARGE: &str = "sbndwire";
 const CLASSES: &str = "sbnd_cosmicseg";
 
 /// Reads events, numbered from 0, in the form that [`Event::from_tensors`](crate::Event::from_tensors) accepts:
-/// `event`, `plane`, `row`, `col`, `value`, and `label` if the file has classes.
+/// `event`, `plane`, `row`, `col`, `value`, `label` if the file has classes, and `image_size`, which has room for each
+/// plane's image.
 ///
 /// Charge and classes are those of the producers in CosmicTagger's own configuration, otherwise of the only ones whose
 /// values in the first of the events are not, or are, all classes.
@@ -31,11 +32,13 @@ pub fn read_larcv(file: &File, events: Range<u64>) -> Result<BTreeMap<String, Te
     };
 
     let mut columns: [Vec<f32>; 6] = Default::default();
+    let mut size = [0.0_f32; 2];
     for number in events {
         let classes = labels.as_ref().map(|labels| labels.event(number)).transpose()?.unwrap_or_default();
         for plane in charge.event(number)? {
             let classes = classes.iter().find(|labels| labels.plane == plane.plane);
             let classes: HashMap<u64, f32> = classes.map(|labels| labels.voxels().collect()).unwrap_or_default();
+            size = [size[0].max(plane.rows as f32), size[1].max(plane.columns as f32)];
             for (id, value) in plane.voxels() {
                 let (row, col) = (id % plane.rows, id / plane.rows);
                 let label = classes.get(&id).copied().unwrap_or_default();
@@ -46,7 +49,10 @@ pub fn read_larcv(file: &File, events: Range<u64>) -> Result<BTreeMap<String, Te
     }
     let names = ["event", "plane", "row", "col", "value", "label"];
     let named = names.into_iter().zip(columns).take(if labels.is_some() { 6 } else { 5 });
-    Ok(named.map(|(name, data)| (name.to_string(), Tensor::from_vec(&[data.len()], data).expect("a column"))).collect())
+    // An event without planes states none.
+    let size = (size[0] > 0.0).then_some(("image_size", size.to_vec()));
+    let tensor = |data: Vec<f32>| Tensor::from_vec(&[data.len()], data).expect("a column");
+    Ok(named.chain(size).map(|(name, data)| (name.to_string(), tensor(data))).collect())
 }
 
 /// One event of a file in memory, as safetensors.
@@ -117,6 +123,8 @@ struct Plane {
     plane: u64,
     /// Voxels in a column of its image.
     rows: u64,
+    /// Voxels in a row of its image.
+    columns: u64,
     ids: Vec<u64>,
     values: Vec<f32>,
 }
@@ -156,14 +164,16 @@ impl Producer {
         (0..count as usize)
             .map(|at| {
                 // Width and height, in voxels.
-                let rows = metas.element(at, "number_of_voxels", 1)?;
-                if rows == 0 {
-                    return Err(refusal(format!("{}: an image without rows", metas.path)));
+                let length = |axis| metas.element(at, "number_of_voxels", axis);
+                let (columns, rows) = (length(0)?, length(1)?);
+                if !(1..=LARGEST).contains(&columns.saturating_mul(rows)) {
+                    let problem = "the image must have at least one pixel and at most";
+                    return Err(refusal(format!("{}: {problem} {LARGEST}, not {rows} x {columns}", metas.path)));
                 }
                 let voxels = self.voxels.read(extents.whole(at, "first")?, extents.whole(at, "N")?)?;
                 let ids = (0..voxels.count).map(|i| voxels.whole(i, "id")).collect::<Result<_, _>>()?;
                 let values = (0..voxels.count).map(|i| voxels.number(i, "value")).collect::<Result<_, _>>()?;
-                Ok(Plane { plane: extents.whole(at, "ID")?, rows, ids, values })
+                Ok(Plane { plane: extents.whole(at, "ID")?, rows, columns, ids, values })
             })
             .collect()
     }

@@ -17,7 +17,12 @@ const SAMPLE: &[u8] = include_bytes!("../../../../public/check/sample.safetensor
 
 /// Reads weights: the sample by its name, or a file.
 pub(crate) fn weights(path: &Path) -> Result<BTreeMap<String, Tensor>> {
-    if path == Path::new("sample") { Ok(read_tensors(SAMPLE)?) } else { tensors(path) }
+    if is_sample(path) { Ok(read_tensors(SAMPLE)?) } else { tensors(path) }
+}
+
+/// Whether this is the name of the sample weights.
+pub(crate) fn is_sample(path: &Path) -> bool {
+    path == Path::new("sample")
 }
 
 /// Reads a file in any format supported for weights and events.

@@ -16,6 +16,8 @@ pub(crate) struct Told<'a> {
     /// Of each step.
     pub(crate) seconds: &'a [f64],
     pub(crate) logits: &'a Tensor,
+    /// What the predicted classes mean, if it is not what they say.
+    pub(crate) caution: Option<&'static str>,
 }
 
 impl Told<'_> {
@@ -106,6 +108,9 @@ pub(crate) fn text(told: &Told, scored: Option<&Scores>, comparison: Option<&Rep
             write!(out, ", without background {accuracy:.4}")?;
         }
         writeln!(out, ", IoU{}", per_class(&scores.iou))?;
+    }
+    if let Some(caution) = told.caution {
+        writeln!(out, "{caution}")?;
     }
     if let Some(report) = comparison {
         compared(&mut out, report)?;

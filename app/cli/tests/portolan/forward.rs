@@ -134,7 +134,7 @@ fn events_are_written_and_read() {
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""));
     let made = forward(home, &["--event", "6", "--size", "32x48", "--out", "made.safetensors"]);
     assert_eq!(made.code, 0, "{made:?}");
-    let read = ["--input", "e.safetensors", "--event", "6", "--size", "32x48", "--compare", "made.safetensors"];
+    let read = ["--input", "e.safetensors", "--event", "6", "--compare", "made.safetensors"];
     let ran = forward(home, &read);
     assert!(ran.code == 0 && ran.out.contains("compared: max difference 0.000e0"), "{ran:?}");
     let ran = forward(home, &["--input", "e.safetensors", "--event", "8", "--size", "32x48"]);
@@ -164,6 +164,17 @@ fn events_of_larcv_are_read() {
     let ran = forward(home, &[&["--input", "e.safetensors", "--compare", "direct.safetensors"], &size[..]].concat());
     assert!(ran.code == 0 && ran.out.contains("compared: max difference 0.000e0"), "{ran:?}");
 
+    // The image has the file's size if no other is given; so has that of an event from it.
+    for input in ["larcv.h5", "e.safetensors"] {
+        let shape = |more: &[&str]| forward(home, &[&["--input", input], more].concat());
+        let ran = shape(&[]);
+        assert!(ran.code == 0 && ran.out.contains("logits [1, 3, 3, 32, 64]"), "{input}: {ran:?}");
+        let ran = shape(&["--size", "48x96"]);
+        assert!(ran.code == 0 && ran.out.contains("logits [1, 3, 3, 48, 96]"), "{input}: {ran:?}");
+        let ran = shape(&["--size", "4x96"]);
+        assert!(ran.code == 1 && ran.err.contains("row 4 is not an integer below 4"), "{input}: {ran:?}");
+    }
+
     let check = |arguments: &[&str], code: i32, expected: &str| {
         let ran = portolan(home, &[&["events", "--out", "x.safetensors"], arguments].concat());
         assert!(ran.code == code && ran.err.contains(expected), "{arguments:?}: {ran:?}");
@@ -174,6 +185,12 @@ fn events_of_larcv_are_read() {
     check(&["--input", "words.h5"], 2, "words.h5 is not a larcv HDF5 file");
     check(&["--input", "none.h5"], 1, "none.h5: ");
     check(&["--input", "larcv.h5", "--size", "32x64"], 2, "cannot be used with");
+    let sample = ["forward", "--config", "small", "--weights", "sample"];
+    let caution = "trained on synthetic events only";
+    let ran = portolan(home, &[&sample[..], &["--input", "larcv.h5"]].concat());
+    assert!(ran.code == 0 && ran.out.contains(caution), "{ran:?}");
+    let ran = portolan(home, &[&sample[..], &["--size", "32x64"]].concat());
+    assert!(ran.code == 0 && !ran.out.contains(caution), "{ran:?}");
     let weights = portolan(home, &["forward", "--config", "small.json", "--weights", "larcv.h5"]);
     assert!(weights.code == 1 && weights.err.contains("portolan events --input"), "{weights:?}");
 }

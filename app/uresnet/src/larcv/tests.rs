@@ -1,4 +1,5 @@
 use super::*;
+use crate::event::Event;
 use hdf5_pure::{CompoundTypeBuilder, FileBuilder};
 
 /// Rows of two images: per event, per plane, (id, value).
@@ -11,13 +12,17 @@ fn records(group: &mut hdf5_pure::GroupBuilder, name: &str, datatype: Datatype, 
 
 /// A file as written by larcv 3, with producers of images of 10 columns and `image_rows` rows.
 fn file(producers: &[(&str, Events<'_>)], image_rows: u64) -> File {
+    file_with(producers, array_of("number_of_voxels", 2), &|_| [10, image_rows])
+}
+
+/// The same with this type of `image_meta`, and each plane's columns and rows.
+fn file_with(producers: &[(&str, Events<'_>)], meta: Datatype, image: &dyn Fn(usize) -> [u64; 2]) -> File {
     let mut builder = FileBuilder::new();
     let mut data = builder.create_group("Data");
     for (name, events) in producers {
         let mut group = data.create_group(&format!("sparse2d_{name}_group"));
         let pair = || CompoundTypeBuilder::with_size(16).u64_field("first", 0).u32_field("N", 8).build().unwrap();
         let triple = CompoundTypeBuilder::new().u64_field("first").u32_field("N").u32_field("ID").build().unwrap();
-        let meta = CompoundTypeBuilder::new().field("number_of_voxels", array_of_two()).build().unwrap();
         let voxel = CompoundTypeBuilder::with_size(16).u64_field("id", 0).f32_field("value", 8).build().unwrap();
         let (mut extents, mut planes, mut metas, mut voxels) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for event in *events {
@@ -25,14 +30,15 @@ fn file(producers: &[(&str, Events<'_>)], image_rows: u64) -> File {
             for (plane, pixels) in event.iter().enumerate() {
                 let (first, count) = ((voxels.len() as u64).to_le_bytes(), (pixels.len() as u32).to_le_bytes());
                 planes.push([&first[..], &count, &(plane as u32).to_le_bytes()].concat());
-                metas.push([10_u64.to_le_bytes(), image_rows.to_le_bytes()].concat());
+                let size = image(plane).map(u64::to_le_bytes).concat();
+                metas.push(size[..meta.type_size() as usize].to_vec());
                 let record = |(id, value): &(u64, f32)| [&id.to_le_bytes()[..], &value.to_le_bytes(), &[0; 4]].concat();
                 voxels.extend(pixels.iter().map(record));
             }
         }
         records(&mut group, "extents", pair(), extents);
         records(&mut group, "voxel_extents", triple, planes);
-        records(&mut group, "image_meta", meta, metas);
+        records(&mut group, "image_meta", meta.clone(), metas);
         records(&mut group, "voxels", voxel, voxels);
         data.add_group(group.finish());
     }
@@ -40,10 +46,12 @@ fn file(producers: &[(&str, Events<'_>)], image_rows: u64) -> File {
     File::from_bytes(builder.finish().unwrap()).unwrap()
 }
 
-fn array_of_two() -> Datatype {
+/// A record of one field, an array of whole numbers.
+fn array_of(name: &str, count: u32) -> Datatype {
     let whole = CompoundTypeBuilder::new().u64_field("x").build().unwrap();
     let Datatype::Compound { members, .. } = whole else { unreachable!("a compound was built") };
-    Datatype::Array { base_type: Box::new(members[0].datatype.clone()), dimensions: vec![2] }
+    let array = Datatype::Array { base_type: Box::new(members[0].datatype.clone()), dimensions: vec![count] };
+    CompoundTypeBuilder::new().field(name, array).build().unwrap()
 }
 
 fn column(tensors: &BTreeMap<String, Tensor>, name: &str) -> Vec<f32> {
@@ -70,6 +78,40 @@ fn events_come_with_places_and_the_classes_of_the_same_voxels() {
 }
 
 #[test]
+fn the_image_has_room_for_each_plane() {
+    let two = || array_of("number_of_voxels", 2);
+    let check = |image: &dyn Fn(usize) -> [u64; 2], expected: [f32; 2]| {
+        let all = read_larcv(&file_with(&[("sbndwire", CHARGES)], two(), image), 0..2).unwrap();
+        assert_eq!(column(&all, "image_size"), expected);
+    };
+    check(&|_| [2048, 1280], [1280.0, 2048.0]);
+    // Planes with different numbers of wires.
+    check(&|plane| [[10, 8], [12, 8], [9, 30]][plane], [30.0, 12.0]);
+    let file = file(&[("sbndwire", CHARGES)], 8);
+    let event = |size| Event::from_tensors(read_larcv(&file, 1..2).unwrap(), 1, size).unwrap().picture;
+    assert_eq!((event(None).shape(), event(Some((16, 32))).shape()), (&[1, 3, 8, 10][..], &[1, 3, 16, 32][..]));
+    let empty: Events<'_> = &[&[]];
+    let empty = read_larcv(&file_with(&[("sbndwire", empty)], two(), &|_| [10, 8]), 0..1).unwrap();
+    assert!(!empty.contains_key("image_size"));
+}
+
+#[test]
+fn an_image_without_a_usable_size_is_refused() {
+    let check = |meta: Datatype, image: &dyn Fn(usize) -> [u64; 2], part: &str| {
+        let file = file_with(&[("sbndwire", CHARGES)], meta, image);
+        let error = read_larcv(&file, 0..1).unwrap_err().to_string();
+        assert!(error.contains("sparse2d_sbndwire_group/image_meta") && error.contains(part), "{error}");
+    };
+    let two = || array_of("number_of_voxels", 2);
+    check(array_of("sizes", 2), &|_| [10, 8], "no number `number_of_voxels`");
+    check(array_of("number_of_voxels", 1), &|_| [10, 8], "no number `number_of_voxels`");
+    check(two(), &|_| [0, 8], "at least one pixel");
+    check(two(), &|_| [10, 0], "at least one pixel");
+    check(two(), &|_| [1 << 20, 1 << 20], "at most 67108864, not 1048576 x 1048576");
+    check(two(), &|plane| [[10, 8], [u64::MAX, u64::MAX], [10, 8]][plane], "at most");
+}
+
+#[test]
 fn producers_of_other_names_are_told_apart_by_their_values() {
     let named = read_larcv(&file(&[("hits", CHARGES), ("truth", LABELS)], 8), 0..1).unwrap();
     assert_eq!(column(&named, "label"), [1.0, 2.0, 1.0]);
@@ -92,7 +134,6 @@ fn what_is_no_event_is_refused() {
     let classes = file(&[("sbndwire", CHARGES), ("a", LABELS), ("b", LABELS)], 8);
     check(&classes, 0..1, "producers for the classes: a, b, none of them named sbnd_cosmicseg");
     check(&file(&[("truth", LABELS)], 8), 0..1, "no larcv producer contains charge; found truth");
-    check(&file(&[("sbndwire", CHARGES)], 0), 0..1, "an image without rows");
     check(&file(&[], 8), 0..1, "no sparse images");
     let mut other = FileBuilder::new();
     other.create_dataset("x").with_f32_data(&[1.0]);

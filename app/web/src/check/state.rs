@@ -2,6 +2,7 @@
 
 pub mod about;
 pub mod choice;
+mod image_size;
 pub mod names;
 pub mod picture;
 pub mod planes;
@@ -9,7 +10,7 @@ pub mod report;
 
 use crate::check::protocol::{Facts, LARGEST, Part};
 use crate::shared::text::thousands;
-use about::Row;
+use about::About;
 use choice::{Choice, FIELDS, Fault};
 use names::size;
 use std::collections::BTreeMap;
@@ -30,6 +31,10 @@ pub struct State {
     pub said: String,
     /// The chosen files.
     files: BTreeMap<Slot, Chosen>,
+    /// The image size in the chosen file with the event, if it has one.
+    image_size: Option<(usize, usize)>,
+    /// Whether the user entered the form's image size for the event in a file.
+    own_size: bool,
     /// The worker's current task.
     pub busy: Option<Busy>,
     /// The last run.
@@ -124,7 +129,7 @@ pub struct Busy {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// What ran.
-    pub about: Vec<Row>,
+    pub about: About,
     /// Its results.
     pub facts: Facts,
 }
@@ -175,6 +180,7 @@ impl State {
     pub fn open(&mut self, fragment: &str) {
         let (choice, faults) = Choice::from_fragment(fragment);
         self.choice = choice;
+        self.own_size = self.choice.has_input_file() && self.choice.size != Choice::default().size;
         self.refused.clear();
         let lacking = self.lacking();
         self.notice = match (faults.is_empty(), lacking.is_empty()) {
@@ -212,6 +218,9 @@ impl State {
             Ok(()) => drop(self.refused.remove(key)),
             Err(problem) => drop(self.refused.insert(key, (value.to_owned(), problem))),
         }
+        if matches!(key, "height" | "width") {
+            self.size_was_entered();
+        }
         if key == "preset" {
             FIELDS.iter().for_each(|field| drop(self.refused.remove(field)));
         }
@@ -228,7 +237,7 @@ impl State {
         if let Some((_, problem)) = self.refused.get(key) {
             return Said { problem: problem.clone(), next_size: None };
         }
-        if let Some(Fault { problem, next_size, .. }) = self.choice.faults().into_iter().find(|fault| fault.key == key)
+        if let Some(Fault { problem, next_size, .. }) = self.choice_faults().into_iter().find(|fault| fault.key == key)
         {
             return Said { problem, next_size };
         }
@@ -244,12 +253,6 @@ impl State {
     pub fn fields_are_wrong(&self) -> bool {
         let wrong = |key: &&str| !self.said_of(key).problem.is_empty();
         FIELDS.iter().any(wrong)
-    }
-
-    /// Applies the suggested size.
-    pub fn take_size(&mut self, (height, width): (usize, usize)) {
-        self.choose("height", &height.to_string());
-        self.choose("width", &width.to_string());
     }
 
     /// The problem at a location.
@@ -286,11 +289,14 @@ impl State {
             return false;
         }
         self.clear_fault(Place::File(slot));
-        self.files.insert(slot, file);
+        let replaced = self.files.insert(slot, file).is_some();
         self.notice.clear();
         match slot {
             Slot::Weights => self.choose("weights", "file"),
-            Slot::Input => self.choose("input", "file"),
+            Slot::Input => {
+                self.choose("input", "file");
+                self.input_was_chosen(replaced);
+            }
             Slot::Candidate => {}
         }
         true
@@ -308,14 +314,14 @@ impl State {
         if let Some(first) = missing.first() {
             return Err(first.control());
         }
-        let wrong = self.refused.keys().copied().chain(self.choice.faults().into_iter().map(|fault| fault.key)).next();
+        let wrong = self.refused.keys().copied().chain(self.choice_faults().into_iter().map(|fault| fault.key)).next();
         wrong.map_or(Ok(()), |key| Err(format!("f-{key}")))
     }
 
     /// A description of the run that is requested; `when` is a time.
-    pub fn about(&self, when: &str) -> Vec<Row> {
+    pub fn about(&self, when: &str) -> About {
         let name = |slot| self.file(slot).map(|file| file.name.as_str());
-        about::rows(&self.choice, name(Slot::Weights), name(Slot::Input), when)
+        About::new(&self.choice, name(Slot::Weights), name(Slot::Input), when)
     }
 
     /// Stores a finished run.
@@ -327,17 +333,6 @@ impl State {
     /// The properties of the network.
     pub fn parameters(&self) -> String {
         self.choice.parameters().map_or(String::new(), |count| format!("{} parameters", thousands(count as u64)))
-    }
-
-    /// The properties of the input.
-    pub fn fed(&self) -> String {
-        let (factor, (height, width)) = (self.choice.downsample.max(1), self.choice.size);
-        match self.choice.has_input_file() {
-            false => format!("The network’s input is {} × {} pixels per plane.", height / factor, width / factor),
-            true => "A dense picture has its own size. Height and width are those of a sparse one: 1280 × 2048 in \
-                     CosmicTagger’s data."
-                .to_owned(),
-        }
     }
 
     /// The size in bytes of the reference without modules' outputs, if there is a run.

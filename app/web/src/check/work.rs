@@ -12,13 +12,19 @@ mod engine;
 #[cfg(target_arch = "wasm32")]
 mod files;
 #[cfg(target_arch = "wasm32")]
+mod image_size;
+#[cfg(target_arch = "wasm32")]
 mod larcv;
+#[cfg(target_arch = "wasm32")]
+mod opening;
 #[cfg(target_arch = "wasm32")]
 mod program;
 #[cfg(target_arch = "wasm32")]
 mod running;
 #[cfg(target_arch = "wasm32")]
 mod session;
+#[cfg(target_arch = "wasm32")]
+mod task;
 #[cfg(target_arch = "wasm32")]
 mod threads;
 #[cfg(target_arch = "wasm32")]

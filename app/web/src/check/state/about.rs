@@ -6,8 +6,23 @@ use crate::shared::text::thousands;
 /// A name and its value.
 pub type Row = (&'static str, String);
 
-/// What was run; `weights` and `input` are the names of the files that the form names, and `when` is a time.
-pub fn rows(choice: &Choice, weights: Option<&str>, input: Option<&str>, when: &str) -> Vec<Row> {
+/// What was run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Its properties.
+    pub rows: Vec<Row>,
+    /// What the predicted classes mean, if it is not what they say; otherwise empty.
+    pub caution: &'static str,
+}
+
+impl About {
+    /// `weights` and `input` are the names of the files that the form names, and `when` is a time.
+    pub fn new(choice: &Choice, weights: Option<&str>, input: Option<&str>, when: &str) -> About {
+        About { rows: rows(choice, weights, input, when), caution: choice.caution() }
+    }
+}
+
+fn rows(choice: &Choice, weights: Option<&str>, input: Option<&str>, when: &str) -> Vec<Row> {
     let get = |key| choice.get(key).unwrap_or_default();
     let parameters =
         choice.parameters().map_or(String::new(), |count| format!(", {} parameters", thousands(count as u64)));
@@ -35,7 +50,7 @@ mod tests {
     #[test]
     fn what_ran_is_told() {
         let check = |fragment: &str, files: [Option<&str>; 2], expected: [&str; 3]| {
-            let rows = rows(&Choice::from_fragment(fragment).0, files[0], files[1], "today");
+            let About { rows, .. } = About::new(&Choice::from_fragment(fragment).0, files[0], files[1], "today");
             assert_eq!(rows[3], ("When", "today".to_owned()));
             for ((name, value), expected) in rows.iter().zip(expected) {
                 assert!(value.contains(expected), "{name}: {value}");
@@ -47,5 +62,18 @@ mod tests {
         check("depth=3&weights=file&input=file&event=4", files, ["custom", "<w>.pt", "e.npz, event 4"]);
         // Chosen files that the form does not use.
         check("", files, ["small", "sample", "synthetic 0"]);
+    }
+
+    #[test]
+    fn classes_that_mean_nothing_are_said_to() {
+        let check = |fragment: &str, expected: &str| {
+            let caution = Choice::from_fragment(fragment).0.caution();
+            assert!(caution.contains(expected) && caution.is_empty() == expected.is_empty(), "{fragment}: {caution}");
+        };
+        check("", "");
+        check("input=file", "trained on synthetic events only");
+        check("preset=uresnet", "are random");
+        check("input=file&weights=seeded", "are random");
+        check("input=file&weights=file", "");
     }
 }

@@ -261,6 +261,18 @@ impl Choice {
         self.weights == SAMPLE
     }
 
+    /// What the predicted classes of a run mean, if it is not what they say; otherwise empty.
+    pub fn caution(&self) -> &'static str {
+        match self.weights {
+            SAMPLE if self.has_input_file() => uresnet::SAMPLE_CAUTION,
+            SEEDED => {
+                "The weights are random, so the predicted classes mean nothing. Whether a port agrees with the reference \
+                 can still be checked."
+            }
+            _ => "",
+        }
+    }
+
     /// Whether the weights are in a file of the user's.
     pub fn has_weight_file(&self) -> bool {
         self.weights == FILE
@@ -288,18 +300,21 @@ impl Choice {
         if self.weights == SAMPLE && self.preset() != Some(SAMPLED) {
             return fault("weights", format!("the sample weights are those of the configuration {SAMPLED}"));
         }
-        let (factor, (height, width)) = (self.downsample, self.size);
-        if factor == 0 {
+        if self.downsample == 0 {
             return fault("downsample", "must be at least 1".to_string());
         }
         // A dense image has its own size.
-        if self.input != 0 {
-            return Vec::new();
-        }
+        if self.input != 0 { Vec::new() } else { self.size_faults() }
+    }
+
+    /// The problems of the image size, if everything else is valid.
+    pub fn size_faults(&self) -> Vec<Fault> {
+        let fault = |key, problem: String| vec![Fault { key, problem, next_size: None }];
+        let (factor, (height, width)) = (self.downsample, self.size);
         if let Some(problem) = self.too_large() {
             return fault("height", problem);
         }
-        match config.output_size(height / factor, width / factor) {
+        match self.config.output_size(height / factor, width / factor) {
             Err(error) => {
                 let next = match error {
                     Error::Size { next, .. } => next.map(|(h, w)| (h * factor, w * factor)),

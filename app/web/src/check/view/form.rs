@@ -76,6 +76,8 @@ fn WeightFields() -> impl IntoView {
 fn EventFields() -> impl IntoView {
     let session: Session = expect_context();
     let from_file = Memo::new(move |_| session.state.with(|state| state.choice.has_input_file()));
+    let offered = Memo::new(move |_| session.state.with(State::offered_size));
+    let caution = move || session.state.with(|state| state.choice.caution());
     view! {
         <fieldset on:drop=dropped(session, Slot::Input)>
             <legend>"Event"</legend>
@@ -86,6 +88,7 @@ fn EventFields() -> impl IntoView {
                     label="Image as a dense array or a list of pixels: safetensors, npy, npz or larcv’s HDF5"
                     accept=".safetensors,.npy,.npz,.h5,.hdf5"
                 />
+                <p class="notice" id="form-caution">{caution}</p>
             </div>
             <div class="grid">
                 <Field key="event" label="Event number"/>
@@ -94,11 +97,18 @@ fn EventFields() -> impl IntoView {
                 <Field key="width" label="Width"/>
             </div>
             <p class="hint" id="fed">{move || session.state.with(State::fed)}</p>
-            <p hidden=move || !from_file.get()>
-                <button type="button" class="button quiet small" on:click=move |_| session.take_size((1280, 2048))>
-                    "Use 1280 × 2048"
-                </button>
-            </p>
+            {move || offered.get().map(|(height, width)| view! {
+                <p class="actions">
+                    <button
+                        type="button"
+                        class="button quiet small"
+                        id="use-size"
+                        on:click=move |_| session.take_size((height, width))
+                    >
+                        {format!("Use {height} × {width}")}
+                    </button>
+                </p>
+            })}
         </fieldset>
     }
 }

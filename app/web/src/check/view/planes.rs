@@ -20,6 +20,9 @@ pub(super) fn Planes() -> impl IntoView {
     };
     view! {
         <h2>"Planes"</h2>
+        <p class="notice" id="caution-of-run">
+            {move || session.state.with(|state| state.results.as_ref().map(|results| results.about.caution))}
+        </p>
         <div class="bar">
             <div class="layers" role="radiogroup" aria-label="What to show">
                 {Layer::ALL.map(|layer| view! { <Choice layer/> }).collect_view()}

@@ -11,7 +11,7 @@ pub(super) fn About() -> impl IntoView {
     let session: Session = expect_context();
     let rows = Memo::new(move |_| {
         session.state.with(|state| {
-            let about = state.results.iter().flat_map(|results| results.about.iter().cloned());
+            let about = state.results.iter().flat_map(|results| results.about.rows.iter().cloned());
             let compared = state.comparison.as_ref().map(|comparison| {
                 ("Compared", format!("{} ({})", comparison.name, precision(comparison.report.precision)))
             });
@@ -26,6 +26,9 @@ pub(super) fn About() -> impl IntoView {
 pub(super) fn Statistics() -> impl IntoView {
     let session: Session = expect_context();
     let facts = Memo::new(move |_| session.state.with(|state| state.results.as_ref().map(|r| r.facts.clone())));
+    let cautioned = Memo::new(move |_| {
+        session.state.with(|state| state.results.as_ref().is_some_and(|results| !results.about.caution.is_empty()))
+    });
     let show = move || {
         let facts = facts.get()?;
         let heads = std::iter::once("Plane").chain(CLASS_NAMES).map(str::to_owned).collect();
@@ -42,6 +45,11 @@ pub(super) fn Statistics() -> impl IntoView {
         let pictures = facts.shape.first().copied().filter(|pictures| *pictures > 1);
         Some(view! {
             <Facts rows=statistics(&facts)/>
+            {(cautioned.get() && facts.scores.is_some()).then(|| view! {
+                <p class="hint" id="score-caution">
+                    "Correct class and IoU depend on the predicted classes: see the note above the planes."
+                </p>
+            })}
             <Table label="Pixels" caption="Pixels by predicted class" heads>
                 {rows}
             </Table>

@@ -1,7 +1,7 @@
 //! Actions of the page's controls that involve the worker.
 
 use super::session::Session;
-use super::{engine, files};
+use super::{engine, files, opening};
 use crate::check::state::Slot;
 use leptos::prelude::*;
 use web_sys::File;
@@ -25,7 +25,11 @@ impl Session {
         self.files.update_value(|files| files.put(slot, file));
         match slot {
             Slot::Candidate => engine::compare_again(self),
-            _ => self.keep(),
+            Slot::Weights => self.keep(),
+            Slot::Input => {
+                self.keep();
+                opening::open_chosen(self);
+            }
         }
     }
 

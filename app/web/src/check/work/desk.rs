@@ -299,9 +299,8 @@ fn event(run: &Run, file: Option<Vec<u8>>) -> Result<Event, Fault> {
             run.config.output_size(small(run.size.0), small(run.size.1)).map_err(as_fault(Part::Size))?;
             Event::synthetic(seed, run.size.0, run.size.1)
         }
-        Input::File(number) => {
-            Event::from_tensors(read(file, Part::Input)?, number as usize, run.size).map_err(as_fault(Part::Input))?
-        }
+        Input::File(number) => Event::from_tensors(read(file, Part::Input)?, number as usize, Some(run.size))
+            .map_err(as_fault(Part::Input))?,
     };
     match run.downsample {
         1 => Ok(event),

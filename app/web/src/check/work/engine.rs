@@ -1,8 +1,10 @@
 //! Sends requests to the worker, and stores its answers in the state.
 
-use super::files::{self, Files};
+use super::files;
 use super::larcv;
+use super::opening;
 use super::session::{Session, focus};
+use super::task::{at_rest, is_busy, prepare, show_doing};
 use super::wire::{self, Answered};
 use crate::check::protocol::{Answer, Ask, Done, Part, Progress, Stages};
 use crate::check::state::names::short_path;
@@ -12,7 +14,6 @@ use crate::check::state::{Busy, Comparison, Place, Results, Slot};
 use crate::shared::browser::{self, now};
 use js_sys::Date;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, File, MessageEvent, Worker, WorkerOptions, WorkerType};
 
@@ -31,19 +32,14 @@ pub(super) fn run(session: Session) {
     });
     if choice.has_sample_weights() && !has_sample {
         let refuse = move |why: &str| session.fault(Place::Run, format!("The sample weights can’t be fetched: {why}"));
-        let keep = |files: &mut Files, file| files.sample = Some(file);
-        return prepare(session, "Downloading the sample weights (1 MB)", files::fetch_sample(), keep, refuse);
+        let done = move |file| {
+            session.files.update_value(|files| files.sample = Some(file));
+            run(session);
+        };
+        return prepare(session, "Downloading the sample weights (1 MB)", files::fetch_sample(), done, refuse);
     }
     if let Some(file) = unread {
-        let source = file.clone();
-        let keep = move |files: &mut Files, file| {
-            // Another file may have been chosen in the meantime.
-            if files.input.as_ref() == Some(&source) {
-                files.readable = Some((choice.event, file));
-            }
-        };
-        let refuse = move |why: &str| session.fault(Place::File(Slot::Input), why);
-        return prepare(session, "Opening the event", larcv::readable(file, choice.event), keep, refuse);
+        return opening::open(session, file, choice.event, move || run(session));
     }
     let about = session.state.with_untracked(|state| state.about(&String::from(Date::new_0().to_iso_string())));
     session.engine.update_value(|engine| engine.about = about);
@@ -54,58 +50,6 @@ pub(super) fn run(session: Session) {
         weights.into_iter().chain(event).collect()
     });
     ask(session, Ask::Run(Box::new(choice.run())), files);
-}
-
-/// Waits for a file that a run needs, stores it, then runs.
-fn prepare(
-    session: Session,
-    doing: &str,
-    file: impl Future<Output = Result<File, JsValue>> + 'static,
-    keep: impl FnOnce(&mut Files, File) + 'static,
-    refuse: impl FnOnce(&str) + 'static,
-) {
-    if is_busy(session) {
-        return;
-    }
-    let number = session.engine.try_update_value(|engine| {
-        engine.since = Some(now());
-        engine.preparations += 1;
-        engine.preparations
-    });
-    show_doing(session, doing);
-    spawn_local(async move {
-        let file = file.await;
-        if session.engine.with_value(|engine| Some(engine.preparations) != number) {
-            return;
-        }
-        at_rest(session);
-        match file {
-            Ok(file) => {
-                session.files.update_value(|files| keep(files, file));
-                run(session);
-            }
-            Err(why) => {
-                session.say("");
-                refuse(&browser::reason(&why));
-            }
-        }
-    });
-}
-
-/// Shows a notice if another task is in progress.
-fn is_busy(session: Session) -> bool {
-    let busy = session.engine.with_value(|engine| engine.since.is_some());
-    if busy {
-        session.fault(Place::Run, "A run is in progress: wait for it to finish, or cancel it.");
-    }
-    busy
-}
-
-/// Ends the current task; returns the seconds that it took.
-fn at_rest(session: Session) -> f64 {
-    session.state.update(|state| state.busy = None);
-    let since = session.engine.try_update_value(|engine| engine.since.take()).flatten();
-    since.map_or(0.0, |since| (now() - since) / 1e3)
 }
 
 /// Writes the last run to a file.
@@ -125,13 +69,18 @@ pub(super) fn compare_again(session: Session) {
     }
 }
 
-/// Terminates the worker, whatever it is doing. The form and the last results stay.
+/// Cancels the current task. The form and the last results stay.
 pub(super) fn cancel(session: Session) {
-    end(session);
+    match session.engine.with_value(|engine| engine.opening) {
+        // The worker keeps the last run.
+        true => opening::end_opening(session),
+        false => end(session),
+    }
     session.say("Cancelled. The form is unchanged.");
     focus("run".to_owned());
 }
 
+/// Terminates the worker, whatever it is doing.
 fn end(session: Session) {
     larcv::stop();
     session.engine.update_value(|engine| {
@@ -139,6 +88,7 @@ fn end(session: Session) {
             worker.terminate();
         }
         (engine.ready, engine.since, engine.waiting, engine.has_run) = (false, None, None, false);
+        engine.opening = false;
         engine.preparations += 1;
     });
     session.state.update(|state| state.busy = None);
@@ -301,14 +251,6 @@ fn show_progress(session: Session, progress: &Progress) {
         _ => format!("{:.0} % · step {} of {count} · {path}{left}", 100.0 * share, step.min(count)),
     };
     session.state.update(|state| state.busy = Some(Busy { line, share: *share }));
-}
-
-/// The progress, displayed and for screen readers.
-fn show_doing(session: Session, doing: &str) {
-    session.state.update(|state| {
-        state.said = doing.to_owned();
-        state.busy = Some(Busy { line: doing.to_owned(), share: 0.0 });
-    });
 }
 
 /// Scrolls to the results if they are below the form, as on a phone.

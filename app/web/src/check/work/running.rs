@@ -1,7 +1,7 @@
 //! The worker's current task.
 
 use crate::check::protocol::Ask;
-use crate::check::state::about::Row;
+use crate::check::state::about::About;
 use web_sys::{File, Worker};
 
 /// The worker and its current task.
@@ -21,5 +21,7 @@ pub(in crate::check) struct Running {
     /// The number of times a file was waited for so far; a later wait, or a cancellation, invalidates an earlier one.
     pub(super) preparations: usize,
     /// The description of the current run.
-    pub(super) about: Vec<Row>,
+    pub(super) about: About,
+    /// Whether the current task is to open a file that was just chosen.
+    pub(super) opening: bool,
 }
