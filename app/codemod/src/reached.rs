@@ -11,15 +11,19 @@ use training::{FileView, ProjectFacts};
 pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     let k = kinds();
     let index = &view.index;
-    let guarded = index.ancestors(id).filter_map(|a| {
-        if [k.if_statement, k.elif_clause].contains(&index.kind(a)) {
-            return Some((index.consequence(a)?, index.condition(a)?));
-        }
-        let mut parts = index.parts(a).filter(|_| index.kind(a) == k.conditional_expression);
-        Some((parts.next()?, parts.next()?))
+    let mut arms = index.ancestors(id).flat_map(|a| {
+        let parts: Vec<Id> = index.parts(a).filter(|_| index.kind(a) == k.conditional_expression).collect();
+        let [yes, test, no] = match parts[..] {
+            [yes, test, no] => [Some(yes), Some(test), Some(no)],
+            _ => [index.consequence(a), index.condition(a), index.otherwise(a)],
+        };
+        [(yes, test, true), (no, test, false)]
     });
-    let mut tests = guarded.filter(|(body, _)| index.is_within(id, *body)).map(|(_, test)| test);
-    tests.find(|test| means_cuda(view, *test, 3)).or_else(|| left_without_cuda(view, id))
+    let only_with = |(arm, test, yes): (Option<Id>, Option<Id>, bool)| {
+        let test = test.filter(|_| arm.is_some_and(|arm| index.is_within(id, arm)))?;
+        if yes { Some(test).filter(|test| means_cuda(view, *test, 3)) } else { denied(view, test) }
+    };
+    arms.find_map(only_with).or_else(|| left_without_cuda(view, id))
 }
 
 /// The test above a place that leaves its function without CUDA, which then gives something else:
@@ -81,14 +85,27 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
     let k = kinds();
     let index = &view.index;
     let Some(statement) = view.statement_of(question) else { return false };
+    // `a if not question else b` is `b if question else a`.
+    let swaps_arms = |not: Id| {
+        let tested = index.parent(not);
+        let choice = tested.filter(|t| index.kind(*t) == k.conditional_expression);
+        let arms = tested.filter(|t| index.condition(*t) == Some(not)).and_then(|t| index.otherwise(t));
+        index.kind(not) == k.not_operator && (choice.is_some() || arms.is_some())
+    };
     let negated = |id: Id| {
         index.ancestors(id).take_while(|a| *a != statement).any(|a| {
-            index.kind(a) == k.not_operator || index.kind(a) == k.comparison_operator && !means_cuda(view, a, 1)
+            index.kind(a) == k.not_operator && !swaps_arms(a)
+                || index.kind(a) == k.comparison_operator && !means_cuda(view, a, 1)
         })
     };
     if negated(question) || index.kind(statement) == k.assert_statement {
         return false;
     }
+    // What an `if` runs without CUDA.
+    let without = |test: Id| {
+        let swapped = index.condition(test).is_some_and(swaps_arms);
+        if swapped { index.consequence(test) } else { index.otherwise(test) }
+    };
     let ends = |block: Id| {
         !index.of_kind_in(k.raise_statement, block).is_empty()
             || index
@@ -97,8 +114,8 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
                 .any(|c| matches!(called_name(index, *c), Some("exit" | "_exit" | "error" | "abort")))
     };
     if index.kind(statement) == k.if_statement {
-        return match index.otherwise(statement) {
-            Some(otherwise) => !ends(otherwise),
+        return match without(statement) {
+            Some(without) => !ends(without),
             None => !ends_below(view, statement, &ends),
         };
     }
@@ -109,10 +126,12 @@ pub(crate) fn may_be_no(view: &FileView<'_>, question: Id) -> bool {
         return index.ancestors(question).any(|a| a > statement && index.kind(a) == k.conditional_expression);
     };
     let text = index.text_of(name);
-    let refused = index.of_kind(k.not_operator).iter().any(|n| index.parts(*n).any(|p| index.text_of(p) == text));
+    let denies = |not: Id| index.parts(not).any(|part| index.is_text(part, text));
+    let refused = index.of_kind(k.not_operator).iter().any(|not| denies(*not) && !swaps_arms(*not));
     let asserted = index.of_kind(k.assert_statement).iter().any(|a| index.parts(*a).any(|p| index.text_of(p) == text));
     let ended = index.of_kind(k.if_statement).iter().any(|i| {
-        index.condition(*i).is_some_and(|c| index.text_of(c) == text) && index.otherwise(*i).is_some_and(ends)
+        let asks = |c: Id| index.is_text(c, text) || denies(c) && swaps_arms(c);
+        index.condition(*i).is_some_and(asks) && without(*i).is_some_and(ends)
     });
     !refused && !asserted && !ended
 }

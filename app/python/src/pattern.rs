@@ -4,7 +4,7 @@
 use crate::names::Names;
 use crate::strings::{joined_string, plain_text};
 use crate::syntax::Argument;
-use crate::tree::{EXPANDO, Id, Index, ROOT, Tree, TsNode, comma_kind, fields, kinds};
+use crate::tree::{EXPANDO, Id, Index, ROOT, Tree, TsNode, fields, kinds, token_kind};
 use ast_grep_core::language::Language;
 use ast_grep_core::matcher::{Pattern, PatternNode};
 use ast_grep_core::meta_var::{MetaVarEnv, MetaVariable};
@@ -18,6 +18,8 @@ pub struct Captures<'t> {
     env: MetaVarEnv<'t, crate::tree::Doc>,
     /// Positional arguments, as the byte where each begins, with their parameters.
     by_place: Vec<(usize, String)>,
+    /// The arms of the conditional expressions are the other way round than in the pattern.
+    pub is_swapped: bool,
 }
 
 impl<'t> Captures<'t> {
@@ -94,6 +96,8 @@ pub struct NodePattern {
     pub called: Option<Called>,
     /// Words that a file must contain for the pattern to match.
     pub words: Vec<String>,
+    /// The same with the arms of its conditional expressions the other way round: `B if not T else A`.
+    swapped: Option<Pattern>,
     /// The same call with some of its keyword arguments passed by position.
     by_place: Vec<ByPlace>,
     /// Parameters of the called function that may be passed by position, in order, as far as they are known.
@@ -144,7 +148,27 @@ fn node_pattern(index: &Index<'_>, id: Id, counter: &mut usize) -> NodePattern {
     let mut pattern = Pattern::from(index.match_node(id));
     pattern.node = converted;
     pattern.strictness = MatchStrictness::Smart;
-    NodePattern { pattern, constraints, kind, variable, called, words, by_place: Vec::new(), parameters: Vec::new() }
+    let mut swapped = pattern.clone();
+    let swapped = swap_arms(&mut swapped.node).then_some(swapped);
+    let (by_place, parameters) = Default::default();
+    NodePattern { pattern, constraints, kind, variable, called, words, swapped, by_place, parameters }
+}
+
+/// Swaps the arms of conditional expressions and negates their tests; whether there are any.
+fn swap_arms(pattern: &mut PatternNode) -> bool {
+    let PatternNode::Internal { kind_id, children } = pattern else { return false };
+    let inner = children.iter_mut().fold(false, |found, child| swap_arms(child) || found);
+    let [_, PatternNode::Terminal { .. }, _, PatternNode::Terminal { .. }, _] = children.as_slice() else {
+        return inner;
+    };
+    if *kind_id != kinds().conditional_expression {
+        return inner;
+    }
+    children.swap(0, 4);
+    let not = PatternNode::Terminal { text: "not".to_owned(), is_named: false, kind_id: token_kind("not") };
+    let test = std::mem::replace(&mut children[2], not.clone());
+    children[2] = PatternNode::Internal { kind_id: kinds().not_operator, children: vec![not, test] };
+    true
 }
 
 struct Build<'s, 'c> {
@@ -451,6 +475,10 @@ impl NodePattern {
     pub fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, captures: &mut Captures<'t>) -> bool {
         let found = self.matches_as(&self.pattern, index, names, id, captures)
             || self.by_place.iter().any(|alternative| self.matches_by_place(alternative, index, names, id, captures));
+        let swapped = self.swapped.as_ref().filter(|_| !found);
+        let swapped = swapped.is_some_and(|pattern| self.matches_as(pattern, index, names, id, captures));
+        captures.is_swapped |= swapped;
+        let found = found || swapped;
         if found && !self.parameters.is_empty() {
             captures.by_place.extend(self.arguments_by_place(index, id));
         }
@@ -568,7 +596,7 @@ fn with_commas(arguments: Vec<PatternNode>) -> Vec<PatternNode> {
     let mut out: Vec<PatternNode> = Vec::new();
     for argument in arguments {
         if is_single(&argument) && out.last().is_some_and(is_single) {
-            out.push(PatternNode::Terminal { text: ",".to_owned(), is_named: false, kind_id: comma_kind() });
+            out.push(PatternNode::Terminal { text: ",".to_owned(), is_named: false, kind_id: token_kind(",") });
         }
         out.push(argument);
     }

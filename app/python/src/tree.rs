@@ -56,9 +56,9 @@ fn kind_id(language: &TSLanguage, name: &str) -> u16 {
     language.id_for_node_kind(name.trim_start_matches("r#"), true)
 }
 
-/// The kind of the commas between arguments.
-pub(crate) fn comma_kind() -> u16 {
-    Python.get_ts_language().id_for_node_kind(",", false)
+/// The kind of a word or sign of the grammar: the commas between arguments.
+pub(crate) fn token_kind(token: &str) -> u16 {
+    Python.get_ts_language().id_for_node_kind(token, false)
 }
 
 #[inline(never)]

@@ -46,8 +46,12 @@ fn assignment_to_itself(view: &FileView<'_>, assignment: Id) -> Option<Change> {
     let at = view.statement_of(assignment)?;
     let is_alone = index.parent(at).is_some_and(|b| index.kind(b) == kinds().block && index.parts(b).count() == 1);
     let text = if is_alone { "pass".to_owned() } else { String::new() };
-    let same = index.text_of(to) == index.text_of(from) && is_quiet(view, to);
-    same.then_some(Change::Replace { first: at, last: at, text })
+    // `x, y = (x, y)`
+    let (k, is_list) = (kinds(), |id: Id, kinds: [u16; 2]| kinds.contains(&index.kind(id)));
+    let lists = is_list(to, [k.pattern_list, k.tuple_pattern]) && is_list(from, [k.expression_list, k.tuple]);
+    let texts = |id: Id| index.parts(id).map(|part| index.text_of(part));
+    let same = index.text_of(to) == index.text_of(from) || lists && texts(to).eq(texts(from));
+    (same && is_quiet(view, to)).then_some(Change::Replace { first: at, last: at, text })
 }
 
 /// Replaces two equal branches by one.

@@ -111,7 +111,7 @@ impl Filler<'_, '_, '_, '_> {
         whole: &Range<usize>,
     ) -> Result<Option<Vec<Gap>>, Refusal> {
         let new: Vec<&Part> = replacement.parts.iter().filter(|p| matches!(p, Part::One(_) | Part::Many(_))).collect();
-        if self.late.is_empty() && self.names_arguments(replacement) {
+        if self.found.env.is_swapped || self.late.is_empty() && self.names_arguments(replacement) {
             return Ok(None);
         }
         let Some(old) = literals(layout, &new).filter(|_| !new.is_empty()) else { return Ok(None) };

@@ -155,6 +155,15 @@ fn what_stands_above_in_the_block_is_a_part_of_the_match() {
 }
 
 #[test]
+fn the_arms_of_a_conditional_expression_may_be_the_other_way_round() {
+    let rule = "- torch.device(\"cuda\" if $TEST else \"cpu\")\n+ torch.device(\"hpu\" if $TEST else \"cpu\")\n";
+    let script = |expression: &str| format!("import torch\na = torch.device({expression})\n");
+    check_rule(rule, &script("\"cuda\" if t() else \"cpu\""), &script("\"hpu\" if t() else \"cpu\""));
+    check_rule(rule, &script("\"cpu\" if not t() else \"cuda\""), &script("\"hpu\" if t() else \"cpu\""));
+    check_rule(rule, &script("\"cpu\" if t() else \"cuda\""), &script("\"cpu\" if t() else \"cuda\""));
+}
+
+#[test]
 fn a_rule_whose_result_is_no_python_changes_nothing() {
     let rule = "- stop()\n+ return\n";
     check_rule(rule, "def f():\n    stop()\n", "def f():\n    return\n");
