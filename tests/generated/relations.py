@@ -72,11 +72,12 @@ def normal(text):
 
 
 def state(port, back=lambda text: text):
-    """What a port is, and what it says, apart from form: `back` undoes a renaming. The port has another name for its options where the program
-    has theirs, and takes its quotes from the program."""
+    """What a port is, and what it says, apart from form: `back` undoes a renaming. The port has other names of its own where the program has
+    theirs, and takes its quotes from the program."""
     python = [file["path"] for file in port.report["files"] if file["path"].endswith(".py")]
-    texts = {path: normal(re.sub(r"\bipu_opts\b", "opts", back(port.text(path)))) for path in python}
-    said = sorted((one["recipe"], re.sub(r"\d+", "#", back(one["message"]).replace('"', "'"))) for one in port.said)
+    own = lambda text: re.sub(r"\bipu_opts\b", "opts", re.sub(r"(?<![-\w])(?:step_)?loss(?![-\w])", "loss", back(text)))  # noqa: E731
+    texts = {path: normal(own(port.text(path))) for path in python}
+    said = sorted((one["recipe"], re.sub(r"\d+", "#", own(one["message"]).replace('"', "'").replace("_", "-"))) for one in port.said)
     return texts, said
 
 

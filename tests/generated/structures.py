@@ -260,9 +260,9 @@ class Assembly:
         files = dict(self.d.files)
         defined = {name: [node for line in text.splitlines() for node in re.findall(r"^(?:def |class )(\w+)|^(\w+) = ", line)] for name, text in texts.items()}
         for name, text in texts.items():
-            own = []
+            own, read = [], {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
             for other, found in defined.items():
-                wanted = sorted({one or two for one, two in found if re.search(rf"\b{one or two}\b", text)})
+                wanted = sorted({one or two for one, two in found} & read)
                 if other not in (name, "train") and wanted:
                     own.append(f"from {other} import {', '.join(wanted)}")
             files[f"{name}.py"] = "\n".join([*imports(self.d.imports, text), *(["", *own] if own else []), "", "", text]).lstrip()

@@ -140,7 +140,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         }
         let all = || views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>();
         let mut facts = ProjectFacts::collect(&all(), &target.facts);
-        facts.follow_loaders(&all());
+        facts.follow_values(&all());
         // Facts from the original project: a device that the port names is not one of its own.
         facts.unused = Rc::clone(plan.unused.get_or_insert_with(|| Rc::new(Unused::collect(&all(), &facts.places))));
         let naming_device = || Rc::new(ProjectFacts::definitions_that_name_device(&all()));

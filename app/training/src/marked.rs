@@ -32,7 +32,7 @@ pub(crate) fn check<T: PartialEq<E> + Debug, E: Debug>(
     let modes = ["cpu", "hpu", "ipu", "rdu", "xpu"].map(str::to_owned).to_vec();
     let target = TargetFacts { mode: "HPU".to_owned(), compute_modes: modes, ..TargetFacts::default() };
     let mut project = ProjectFacts::collect(&views.iter().collect::<Vec<_>>(), &target);
-    project.follow_loaders(&views.iter().collect::<Vec<_>>());
+    project.follow_values(&views.iter().collect::<Vec<_>>());
     let marks = files.iter().enumerate().flat_map(|(n, file)| file.marks.iter().map(move |mark| (n, mark)));
     let marks: Vec<(usize, Id)> = marks.map(|(n, mark)| (n, node(&views[n], mark))).collect();
     let found = query(&Marked { views: &views, project: &project, marks: &marks });

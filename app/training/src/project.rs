@@ -22,6 +22,7 @@ use crate::unused::Unused;
 use crate::view::FileView;
 use crate::words::{DEVICE_SELECTIONS, MODULE_KEEPERS};
 use python::names::called_name;
+use python::origins::Origins;
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -402,9 +403,14 @@ impl ProjectFacts {
         facts
     }
 
-    /// Learns what reads the project's loaders, which only rules about loaders ask.
-    pub fn follow_loaders(&mut self, views: &[&FileView<'_>]) {
-        self.readers = Readers::collect(views);
+    /// Follows values through the project: what functions are given, and what reads its loaders.
+    pub fn follow_values(&mut self, views: &[&FileView<'_>]) {
+        let origins = Origins::of(views.iter().map(|view| &view.file).collect());
+        self.roles.follow(views, &origins);
+        for view in views {
+            view.roles.forget();
+        }
+        self.readers = Readers::collect(views, &origins);
         self.shared_loaders = SharedLoaders::collect(views, &self.readers);
     }
 

@@ -31,11 +31,10 @@ pub struct Readers(BTreeMap<(String, Id), BTreeSet<Read>>);
 type Read = (Option<String>, Use);
 
 impl Readers {
-    pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
+    pub(crate) fn collect<'v, 't>(views: &[&'v FileView<'t>], origins: &Origins<'v, 't>) -> Self {
         let mut readers = Self::default();
         if views.iter().any(|view| view.words().any(|(word, _)| makes_loader(word))) {
-            let reading = Reading { views, origins: &Origins::of(views.iter().map(|view| &view.file).collect()) };
-            reading.collect(&mut readers);
+            Reading { views, origins }.collect(&mut readers);
         }
         readers
     }
@@ -47,7 +46,7 @@ impl Readers {
         let uses: Vec<Use> = self.of(view, call).into_iter().map(|(_, use_)| use_).collect();
         let is_seen = uses.contains(&Use::Evaluates) && !uses.contains(&Use::Unknown);
         let trains = || self.0.values().flatten().any(|(_, use_)| *use_ == Use::Trains);
-        let is_left = || uses.is_empty() && is_unread(view, call) && trains();
+        let is_left = || uses.is_empty() && stays_in_sight(view, call) && trains();
         !uses.contains(&Use::Trains) && (is_seen || is_left() || is_named_for_evaluation(view, call))
     }
 
@@ -94,12 +93,17 @@ impl Reading<'_, '_, '_> {
                 passed_on.borrow_mut().insert(call);
                 given(file, call.id).collect()
             };
-            self.origins.walk(place, through, |value, _| {
-                let file = self.origins.files()[value.place.file];
-                if value.is_whole() && file.index.kind(value.place.id) == k.call {
-                    let key = (file.path.to_owned(), value.place.id);
+            self.origins.walk(place, through, |value, is_origin| {
+                let (file, id) = (self.origins.files()[value.place.file], value.place.id);
+                if !value.is_whole() {
+                    return;
+                }
+                // Code that can't be seen may read all that a tuple or a table holds.
+                let held = if is_origin && *use_ == Use::Unknown { file.index.of_kind_in(k.call, id) } else { &[] };
+                let itself = Some(&id).filter(|id| file.index.kind(**id) == k.call);
+                for call in held.iter().chain(itself) {
                     let found = (value.key().map(str::to_owned), use_.clone());
-                    readers.0.entry(key).or_default().insert(found);
+                    readers.0.entry((file.path.to_owned(), *call)).or_default().insert(found);
                 }
             });
         };
@@ -120,6 +124,9 @@ impl Reading<'_, '_, '_> {
                 if let (Some(iterator), Some(block)) = (given(view, *call).next(), block) {
                     read(place(iterator), &self.use_in(place(block)), true);
                 }
+            }
+            for given in index.of_kind(k.r#yield) {
+                index.parts(*given).for_each(|value| read(place(value), &Use::Unknown, false));
             }
             for statement in index.of_kind(k.return_statement) {
                 let function = view.function_of(*statement).map(place);
@@ -275,10 +282,14 @@ pub(crate) fn made_by(view: &FileView<'_>, call: Id) -> Option<Id> {
     (is_result(call) || name.is_some_and(is_returned)).then_some(function)
 }
 
-/// Whether the name that a call's value is assigned to is not mentioned again.
-fn is_unread(view: &FileView<'_>, call: Id) -> bool {
-    let target = target(view, call).filter(|target| view.index.kind(*target) == kinds().identifier);
-    target.is_some_and(|target| view.identifiers(view.index.text_of(target)).len() == 1)
+/// Whether a call's value goes to plain names only, where all that read it are seen: it is in an assignment to them, or a result.
+fn stays_in_sight(view: &FileView<'_>, call: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let Some(statement) = view.statement_of(call) else { return false };
+    let assignment = index.parts(statement).next().and_then(|inner| index.assignment(inner));
+    let is_name = |target: Id| index.kind(target) == k.identifier;
+    assignment.is_some_and(|assignment| assignment.targets().into_iter().all(is_name))
+        || index.kind(statement) == k.return_statement && view.function_of(call).is_some()
 }
 
 /// What a call's value is assigned to, alone or at its position in a list; or the key or the keyword under which it is kept.

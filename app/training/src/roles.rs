@@ -1,11 +1,13 @@
 //! Roles of names: by what is assigned to them, then by how they are used, and only then by the name itself.
 
+use crate::view::FileView;
 use crate::words::{
     CRITERION_NAMES, LOADER_NAMES, MODEL_NAMES, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_METHODS, OPTIMIZER_CLASSES,
     OPTIMIZER_NAMES, SCHEDULER_NAMES, VERBS_OF_FUNCTIONS, WORDS_OF_DATA,
 };
 use python::PythonFile;
 use python::names::dotted;
+use python::origins::{Origin, Origins, Place};
 use python::strings::plain_string;
 use python::tree::{Id, Index, fields, kinds};
 use std::cell::RefCell;
@@ -60,11 +62,49 @@ pub struct ProjectRoles {
     pub(crate) models: BTreeSet<String>,
     /// The results of the project's functions.
     pub(crate) returns: BTreeMap<String, Vec<Option<Role>>>,
+    /// What functions are given for their parameters, by file and function.
+    parameters: BTreeMap<(String, Id), BTreeMap<String, Role>>,
 }
 
 impl ProjectRoles {
     fn returned(&self, function: &str) -> Option<&[Option<Role>]> {
         self.returns.get(function).map(Vec::as_slice)
+    }
+
+    /// Learns what functions are given for their parameters, wherever the values come from; nothing where they differ.
+    pub(crate) fn follow(&mut self, views: &[&FileView<'_>], origins: &Origins<'_, '_>) {
+        let mut found = BTreeMap::new();
+        for (file, view) in views.iter().enumerate() {
+            for function in view.index.functions() {
+                let roles = function.parameters().filter_map(|parameter| {
+                    let named = [parameter.id].into_iter().chain(view.index.children(parameter.id));
+                    let id = named.into_iter().find(|id| view.index.is_text(*id, parameter.name))?;
+                    let given = origins.origins(Place { file, id });
+                    let role = |origin: &Origin<'_>| {
+                        let from = views[origin.place.file];
+                        origin.is_whole().then(|| from.roles.role(from, self, origin.place.id)).flatten()
+                    };
+                    let is_none = |origin: &&Origin<'_>| {
+                        views[origin.place.file].index.is_text(origin.place.id, "None") || origin.place.id == id
+                    };
+                    let mut roles = given.iter().filter(|origin| !is_none(origin)).map(role);
+                    let first = roles.next()??;
+                    roles.all(|role| role == Some(first)).then(|| (parameter.name.to_owned(), first))
+                });
+                let roles: BTreeMap<String, Role> = roles.collect();
+                if !roles.is_empty() {
+                    found.insert((view.path.to_owned(), function.id()), roles);
+                }
+            }
+        }
+        self.parameters = found;
+    }
+
+    /// The role of a parameter where its function reads it.
+    fn parameter(&self, view: &PythonFile<'_>, id: Id, name: &str) -> Option<Role> {
+        let around = view.index.ancestors(id).filter(|a| view.index.kind(*a) == kinds().function_definition);
+        let mut known = around.filter_map(|function| self.parameters.get(&(view.path.to_owned(), function)));
+        known.find_map(|roles| roles.get(name).copied())
     }
 }
 
@@ -113,6 +153,9 @@ impl Roles {
             return None;
         }
         if let Some(name) = dotted(index, id) {
+            if let Some(role) = project.parameter(view, id, name) {
+                return Some(role);
+            }
             if let Some(known) = self.known.borrow().get(name) {
                 return *known;
             }
