@@ -75,7 +75,9 @@ def state(port, back=lambda text: text):
     """What a port is, and what it says, apart from form: `back` undoes a renaming. The port has other names of its own where the program has
     theirs, and takes its quotes from the program."""
     python = [file["path"] for file in port.report["files"] if file["path"].endswith(".py")]
-    own = lambda text: re.sub(r"\bipu_opts\b", "opts", re.sub(r"(?<![-\w])(?:step_)?loss(?![-\w])", "loss", back(text)))  # noqa: E731
+    options = lambda text: re.sub(r"--[-\w]+", lambda found: found[0].replace("_", "-"), text)  # noqa: E731
+    own = lambda text: re.sub(r"\bipu_opts\b", "opts", re.sub(r"(?<![-\w])(?:step_)?loss(?![-\w])", "loss", options(back(text))))  # noqa: E731
+    # `--batch_x-shape` is `--batch-x-shape`: the port makes dashes of the underscores that a name had.
     texts = {path: normal(own(port.text(path))) for path in python}
     said = sorted((one["recipe"], re.sub(r"\d+", "#", own(one["message"]).replace('"', "'").replace("_", "-"))) for one in port.said)
     return texts, said

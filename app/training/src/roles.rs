@@ -252,6 +252,9 @@ impl Roles {
         {
             return Some(role);
         }
+        if is_chosen_by_name(view, id) {
+            return Some(Role::Optimizer);
+        }
         let name = python::names::called_name(index, id)?;
         if let Some(argument) = first_argument(view, id)
             && MODEL_WRAPPERS.contains(&name)
@@ -379,6 +382,14 @@ pub(crate) fn given_back(index: &Index<'_>, mut value: Id) -> Id {
         value = model;
     }
     value
+}
+
+/// Whether a call makes an optimizer whose class is looked up by its name: `getattr(torch.optim, name)(…)`.
+pub(crate) fn is_chosen_by_name(view: &PythonFile<'_>, call: Id) -> bool {
+    let index = &view.index;
+    let getter = index.callee(call).filter(|getter| python::names::called_name(index, *getter) == Some("getattr"));
+    let module = getter.and_then(|getter| first_argument(view, getter));
+    module.and_then(|module| view.names.qualify(index, module)).is_some_and(|name| name == "torch.optim")
 }
 
 fn first_argument(view: &PythonFile<'_>, call: Id) -> Option<Id> {
@@ -540,6 +551,7 @@ mod tests {
         check("import torch\na = torch.amp.GradScaler()\na\n^\n", Role::Scaler);
         check("import torch\na = torch.device('cuda')\na\n^\n", Role::Device);
         check("from torchvision.datasets import ImageDataset\na = ImageDataset(path)\na\n^\n", Role::Dataset);
+        check("import torch\na = getattr(torch.optim, name)(p)\na\n^\n", Role::Optimizer);
         check("import torch\na = torch.zeros(3)\na\n^\n", None);
         check("a = Steps()\na\n^\n", None);
     }
@@ -568,6 +580,15 @@ mod tests {
         let kept = "#- base.py\nimport torch\nclass Base:\n    def setup(self):\n        self.o = torch.optim.SGD(p)\n";
         let read = "#- train.py\nclass Run(Base):\n    def fit(self):\n        self.o.step()\n        ^^^^^^\n";
         check(&format!("{kept}{read}"), Role::Optimizer);
+    }
+
+    #[test]
+    fn the_role_of_what_a_function_is_given() {
+        let fit = "#- fit.py\ndef fit(a):\n    a(x)\n    ^\n#- train.py\nfrom fit import fit\nfrom torch import nn\n";
+        check(&format!("{fit}fit(nn.Linear(2, 2))\n"), Role::Model);
+        check(&format!("{fit}b = {{'k': nn.MSELoss()}}\nfit(b['k'])\n"), Role::Criterion);
+        check(&format!("{fit}fit(nn.MSELoss())\nfit(nn.Linear(2, 2))\n"), None);
+        check(&format!("{fit}fit(None)\nfit(a=nn.Linear(2, 2))\n"), Role::Model);
     }
 
     #[test]
