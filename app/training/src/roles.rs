@@ -252,7 +252,8 @@ impl Roles {
         {
             return Some(role);
         }
-        if is_chosen_by_name(view, id) {
+        // PyTorch's, or the target's own.
+        if looked_up_in(view, id).is_some_and(|module| module.ends_with(".optim")) {
             return Some(Role::Optimizer);
         }
         let name = python::names::called_name(index, id)?;
@@ -384,12 +385,11 @@ pub(crate) fn given_back(index: &Index<'_>, mut value: Id) -> Id {
     value
 }
 
-/// Whether a call makes an optimizer whose class is looked up by its name: `getattr(torch.optim, name)(…)`.
-pub(crate) fn is_chosen_by_name(view: &PythonFile<'_>, call: Id) -> bool {
+/// The module of a class that a call looks up by its name: `torch.optim` of `getattr(torch.optim, name)(…)`.
+pub(crate) fn looked_up_in(view: &PythonFile<'_>, call: Id) -> Option<String> {
     let index = &view.index;
-    let getter = index.callee(call).filter(|getter| python::names::called_name(index, *getter) == Some("getattr"));
-    let module = getter.and_then(|getter| first_argument(view, getter));
-    module.and_then(|module| view.names.qualify(index, module)).is_some_and(|name| name == "torch.optim")
+    let getter = index.callee(call).filter(|getter| python::names::called_name(index, *getter) == Some("getattr"))?;
+    view.names.qualify(index, first_argument(view, getter)?)
 }
 
 fn first_argument(view: &PythonFile<'_>, call: Id) -> Option<Id> {

@@ -4,7 +4,7 @@ use super::bindings::value_once;
 use super::calls::qualified;
 use super::obstacle::{self as why, Obstacle};
 use crate::project::FileInProject;
-use crate::roles::is_chosen_by_name;
+use crate::roles::looked_up_in;
 use python::PythonFile;
 use python::edit::Change;
 use python::names::{called_name, dotted};
@@ -54,7 +54,8 @@ pub fn optimizers_of<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<Optimize
 /// The only call in a file that creates an optimizer whose class is looked up by its name: `getattr(torch.optim, name)(…)`.
 pub fn chosen_by_name<'t>(file: FileInProject<'_, 't>, whole: Id) -> Option<OptimizerMade<'t>> {
     let index = &file.view.index;
-    let mut made = index.of_kind(kinds().call).iter().copied().filter(|call| is_chosen_by_name(file.view, *call));
+    let looks_up = |call: &Id| looked_up_in(file.view, *call).is_some_and(|module| module == "torch.optim");
+    let mut made = index.of_kind(kinds().call).iter().copied().filter(looks_up);
     let call = made.next().filter(|call| made.next().is_none() && file.is_reached_with(whole, *call))?;
     let target = index.parent(call).and_then(|parent| index.assignment(parent))?.target()?;
     let name = dotted(index, target).map(|_| index.text_of(target));
