@@ -26,13 +26,13 @@ SMALL = [
     "network.blocks_per_layer=1", "network.normalization=none",
 ]
 SHAPE = [str(size) for size in (3, 1280 >> DOWNSAMPLE, 2048 >> DOWNSAMPLE)]
-# Column of the table: target, compute mode, folders of the kit, instances.
+# Column of the table: target, compute mode, folders of the kit, instances and the replicas of all of them.
 COLUMNS = {
-    "HPU": ("hpu", "HPU", ["gaudi"], 1),
-    "IPU": ("ipu", "IPU", ["ipu"], 1),
-    "PopDist, 1": ("popdist", "IPU", ["ipu", "popdist"], 1),
-    "PopDist, 2": ("popdist", "IPU", ["ipu", "popdist"], 2),
-    "RDU": ("rdu", "RDU", ["rdu"], 1),
+    "HPU": ("hpu", "HPU", ["gaudi"], 1, 1),
+    "IPU": ("ipu", "IPU", ["ipu"], 1, 1),
+    "RDU": ("rdu", "RDU", ["rdu"], 1, 1),
+    **{f"PopDist, {instances} × {replicas}": ("popdist", "IPU", ["ipu", "popdist"], instances, replicas)
+       for instances, replicas in ((1, 1), (1, 2), (2, 2), (2, 4))},
 }
 
 
@@ -81,7 +81,7 @@ def port(portolan, source, folder, target):
 
 
 def ported(root, folder, column, first):
-    target, mode, folders, instances = COLUMNS[column]
+    target, mode, folders, instances, replicas = COLUMNS[column]
     records = [folder / f"{column} {index}.record" for index in range(instances)]
     own = [*SMALL, f"run.minibatch_size={BATCH}", f"run.compute_mode={mode}"]
     if target == "rdu":
@@ -95,8 +95,9 @@ def ported(root, folder, column, first):
         if instances > 1:
             shutil.copytree(root, place)
         poprun = {
-            "POPDIST_NUM_TOTAL_REPLICAS": str(instances), "POPDIST_NUM_LOCAL_REPLICAS": "1", "POPDIST_REPLICA_INDEX_OFFSET": str(index),
-            "POPDIST_NUM_IPUS_PER_REPLICA": "1", "STAND_IN_STORE": str(folder / f"store {column}"),
+            "POPDIST_NUM_TOTAL_REPLICAS": str(replicas), "POPDIST_NUM_LOCAL_REPLICAS": str(replicas // instances),
+            "POPDIST_REPLICA_INDEX_OFFSET": str(index * replicas // instances), "POPDIST_NUM_IPUS_PER_REPLICA": "1",
+            "STAND_IN_STORE": str(folder / f"store {column}"),
             # The events of a step are those of one process with a batch as large as all of theirs.
             "STAND_IN_LARCV_FIRST": str(index * BATCH), "STAND_IN_LARCV_STRIDE": str(instances * BATCH),
         } if target == "popdist" else {}
