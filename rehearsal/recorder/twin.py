@@ -41,7 +41,7 @@ EVALUATED = int(os.environ.get("STAND_IN_TWIN_EVALUATED", "16"))
 
 RECORD = {
     "steps": [], "evaluations": [], "modules": [], "start": [], "end": [], "types": [], "states": [], "saved": [], "passes": [], "notes": [],
-    "autocast": [], "scaler": False, "ended": "", "on_device": False, "copies": 1, "devices": set(), "drew_on_device": False, "call": None,
+    "autocast": [], "scaler": False, "ended": "", "on_device": False, "copies": 1, "steps_of_a_call": 1, "devices": set(), "drew_on_device": False, "call": None,
 }
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
 # Of a training forward behind the last step: how many steps there were, and the buffers of each root before it.
@@ -95,6 +95,11 @@ def own(module, host):
 def copies(number):
     """How many copies of the model this process trains, each with a share of the batch that one call is given."""
     RECORD["copies"] = max(RECORD["copies"], number)
+
+
+def steps_of_a_call(number):
+    """How many steps the device takes in one call of a model."""
+    RECORD["steps_of_a_call"] = max(RECORD["steps_of_a_call"], number)
 
 
 def before_end(function):

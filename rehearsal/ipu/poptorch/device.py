@@ -51,6 +51,7 @@ class Device:
         twin.own(self.module, host=executor._user_model)
         if self.training:
             twin.copies(self.replicas)
+            twin.steps_of_a_call(self.options.device_iterations)
         self.update = Update(executor._values, self._groups(executor._optimizer, host)) if self.training else None
 
     def _groups(self, optimizer, host):
