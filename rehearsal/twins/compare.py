@@ -333,13 +333,12 @@ def lines(text):
     return found
 
 
-def printed(original, port, steps=(), of_a_call=1):
+def printed(original, port, steps=()):
     """How many lines agree, the first that does not, and whether a loss is printed of all batches of a step, where it was of one of them.
 
-    `steps` are the original's; the port takes `of_a_call` of them in one call, and prints the loss of all."""
+    `steps` are the original's."""
     mine, other = lines(original), lines(port)
-    calls = [[loss for step in steps[first : first + of_a_call] for loss in step["losses"]] for first in range(0, len(steps), of_a_call)]
-    gathered = [losses for losses in calls if len(losses) > 1]
+    gathered = [step["losses"] for step in steps if len(step["losses"]) > 1]
     matcher = difflib.SequenceMatcher(None, [line[0] for line in mine], [line[0] for line in other], autojunk=False)
     agree, first, of_all = 0, None, False
     for a, b, length in matcher.get_matching_blocks():

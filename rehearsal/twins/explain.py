@@ -9,7 +9,8 @@ UP_TO = {
     "training": "the last incomplete batch", "all": "the last incomplete batch, in evaluations too", "precision": "the type of numbers", "order": "the order of a sum", "reduction": "the reduction of the loss",
     "instances": "the division among instances", "norm": "batch norm over each replica's own share of a batch", "loss": "a loss that weights the samples of each replica's own share of a batch", "start": "the start weights", "saved": "the form in which the optimizer's state is saved",
     "batches": "the batch of an update",
-    "logged": "the loss that is printed (of all batches of a step or a call, where it was of one)",
+    "calls": "what is printed (once for all updates of a call)",
+    "logged": "the loss that is printed (of all batches of a step, where it was of one)",
 }
 # By how much the gradients of the original are changed, relative to the largest, to see what rounding does to it: about float32's precision.
 NUDGE = 1e-7

@@ -120,10 +120,13 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
     verdict = explain.verdict(comparison, left_out, amplified, norms, losses, batches, halves)
     result = Result(target, verdict, mine, other, comparison, arguments=arguments, contracts=[
         (rule, {**fault, "file": runner.near(fault["file"], ported)}) for rule, fault in _broken(other["contracts"])])
-    *result.lines, of_all = compare.printed(mine["printed"], other["printed"], mine["steps"], other.get("steps_of_a_call", 1))
+    *result.lines, of_all = compare.printed(mine["printed"], other["printed"], mine["steps"])
     # One of several instances prints what it saw itself.
     if verdict.ok and not left_out and not instances:
-        if result.lines[1] is not None:
+        if result.lines[1] is not None and other.get("steps_of_a_call", 1) > 1:
+            verdict.reasons.append(explain.UP_TO["calls"])
+            result.lines = (result.lines[0], None)
+        elif result.lines[1] is not None:
             verdict.word, verdict.reasons = "differs", []
             verdict.findings.append(result.lines[1])
         elif of_all:
