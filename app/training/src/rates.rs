@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn arguments_and_what_they_are_assigned() {
-        check("opt = Adam(net.parameters(), lr=0.1 * size)\n                                        ^^^^\n", true);
+        check("opt = Adam(p, lr=0.1 * size)\n                       ^^^^\n", true);
         check("rate = 0.1 * size\n             ^^^^\nopt = Adam(p, lr=rate)\n", true);
         check("args.lr *= size\n           ^^^^\nopt = Adam(p, lr=args.lr)\n", true);
         check("args.lr *= size\n^^^^^^^^^^^^^^^\nopt = Adam(p, lr=args.lr)\n", true);
