@@ -2,7 +2,6 @@
 
 use crate::view::FileView;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
 
 /// Whether an expression is part of what a learning rate is set to: in an argument `lr` or a group's `["lr"]`, or in what a
 /// name or attribute there is assigned, as far as the file shows.
@@ -12,35 +11,42 @@ pub fn sets_a_rate(view: &FileView<'_>, id: Id) -> bool {
     let is_statement = [k.augmented_assignment, k.expression_statement].contains(&index.kind(id));
     let update = index.of_kind_in(k.augmented_assignment, id).first().filter(|_| is_statement);
     let id = update.and_then(|update| index.source(*update)).unwrap_or(id);
-    let assignments: Vec<(Id, Id)> = [k.assignment, k.augmented_assignment]
-        .into_iter()
-        .flat_map(|kind| index.of_kind(kind).iter().copied())
-        .filter_map(|statement| index.target(statement).zip(index.source(statement)))
-        .collect();
-    let is_of_a_group = |target: Id| {
-        let text = index.text_of(target);
-        text.ends_with("[\"lr\"]") || text.ends_with("['lr']")
-    };
-    let given = index.of_kind(k.call).iter().filter_map(|call| index.arguments(*call).keyword("lr"));
-    let of_groups = assignments.iter().filter(|(target, _)| is_of_a_group(*target)).map(|(_, value)| *value);
-    let mut open: Vec<Id> = given.chain(of_groups).collect();
-    let mut seen = BTreeSet::new();
-    while let Some(value) = open.pop() {
-        if index.is_within(id, value) {
+    let mut open: Vec<Id> = Vec::new();
+    for call in index.of_kind(k.call) {
+        open.extend(index.arguments(*call).keyword("lr"));
+    }
+    let (mut value, mut next) = (None::<Id>, 0);
+    loop {
+        if value.is_some_and(|value| index.is_within(id, value)) {
             return true;
         }
-        if !seen.insert(value) {
-            continue;
+        for kind in [k.assignment, k.augmented_assignment] {
+            for statement in index.of_kind(kind) {
+                let (Some(target), Some(source)) = (index.target(*statement), index.source(*statement)) else {
+                    continue;
+                };
+                if !open.contains(&source) && is_read(view, target, value) {
+                    open.push(source);
+                }
+            }
         }
-        let words = [k.identifier, k.attribute].into_iter().flat_map(|kind| index.of_kind_in(kind, value).to_vec());
-        let names: BTreeSet<&str> = words.map(|word| index.text_of(word)).collect();
-        let is_read = |target: Id| {
-            let of = view.function_of(target);
-            names.contains(index.text_of(target)) && (of.is_none() || of == view.function_of(value))
-        };
-        open.extend(assignments.iter().filter(|(target, _)| is_read(*target)).map(|(_, value)| *value));
+        let Some(following) = open.get(next) else { return false };
+        value = Some(*following);
+        next += 1;
     }
-    false
+}
+
+/// Whether a value mentions what is assigned to a target, which may be a rate by itself.
+fn is_read(view: &FileView<'_>, target: Id, value: Option<Id>) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let text = index.text_of(target);
+    if text.ends_with("[\"lr\"]") || text.ends_with("['lr']") {
+        return true;
+    }
+    let Some(value) = value else { return false };
+    let of = view.function_of(target);
+    let mentions = |kind| index.of_kind_in(kind, value).iter().any(|word| index.text_of(*word) == text);
+    (of.is_none() || of == view.function_of(value)) && (mentions(k.identifier) || mentions(k.attribute))
 }
 
 #[cfg(test)]
