@@ -138,9 +138,14 @@ def instance(options, index=None):
 
 def uses_tensorflow(script, project=None):
     """Whether a script imports TensorFlow or Keras, or a file of its project does."""
-    imports = re.compile(r"^\s*(import|from)\s+(tensorflow|keras)\b", re.MULTILINE)
+    return imports(r"tensorflow|keras", script, project)
+
+
+def imports(modules, script, project=None):
+    """Whether a script imports one of the modules, or a file of its project does."""
+    statement = re.compile(rf"^\s*(import|from)\s+({modules})\b", re.MULTILINE)
     files = [pathlib.Path(script), *(pathlib.Path(project).rglob("*.py") if project else ())]
-    return any(imports.search(file.read_text(encoding="utf-8", errors="replace")) for file in files)
+    return any(statement.search(file.read_text(encoding="utf-8", errors="replace")) for file in files)
 
 
 def prepare(options):
@@ -280,7 +285,9 @@ def twin(options):
 
     from twins import page, ran, text
 
-    if uses_tensorflow(options.script):
+    # A program that imports both frameworks chooses one of them when it is started.
+    chooses = imports("torch", options.script) and importlib.util.find_spec("torch") is not None
+    if uses_tensorflow(options.script) and not chooses:
         missing = NO_TENSORFLOW if importlib.util.find_spec("tensorflow") is None else SEVERAL if options.instances > 1 else None
         if missing:
             print(f"rehearse.py: {missing}", file=sys.stderr)

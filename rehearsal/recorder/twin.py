@@ -17,8 +17,9 @@ STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=training|all, which l
 loader that trains (their numbers follow the word), or of any, out where it is incomplete;
 STAND_IN_TWIN_NUDGE=E, which changes each gradient by that much of its size before it is applied;
 STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together;
-STAND_IN_TWIN_NORM=shares, with which batch norm takes the statistics of each instance's share;
-STAND_IN_TWIN_BATCHES=N, with which Keras takes N of its batches for an update, and STAND_IN_TWIN_TIMES=F, which multiplies its loss.
+STAND_IN_TWIN_BATCHES=N, with which an update takes N of the program's batches, and STAND_IN_TWIN_TIMES=F, which multiplies the loss of Keras;
+STAND_IN_TWIN_SHARES=N, how many copies of the model share a batch; STAND_IN_TWIN_NORM=shares, with which batch norm takes the statistics of each
+share, and STAND_IN_TWIN_LOSS=shares, with which the loss is the mean of those of the shares.
 
 Of a program of TensorFlow the record is that of `keras_twin.py`.
 """
@@ -40,7 +41,7 @@ EVALUATED = int(os.environ.get("STAND_IN_TWIN_EVALUATED", "16"))
 
 RECORD = {
     "steps": [], "evaluations": [], "modules": [], "start": [], "end": [], "types": [], "states": [], "saved": [], "passes": [], "notes": [],
-    "autocast": [], "scaler": False, "ended": "", "on_device": False, "devices": set(), "drew_on_device": False, "call": None,
+    "autocast": [], "scaler": False, "ended": "", "on_device": False, "copies": 1, "steps_of_a_call": 1, "devices": set(), "drew_on_device": False, "call": None,
 }
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
 # Of a training forward behind the last step: how many steps there were, and the buffers of each root before it.
@@ -89,6 +90,16 @@ def own(module, host):
     if FILE:
         _hosts[id(module)] = (module, host)
         RECORD["on_device"] |= module.training
+
+
+def copies(number):
+    """How many copies of the model this process trains, each with a share of the batch that one call is given."""
+    RECORD["copies"] = max(RECORD["copies"], number)
+
+
+def steps_of_a_call(number):
+    """How many steps the device takes in one call of a model."""
+    RECORD["steps_of_a_call"] = max(RECORD["steps_of_a_call"], number)
 
 
 def before_end(function):
@@ -143,7 +154,7 @@ def loader(made, given):
         return
     made.__dict__["_twin"] = [_counts["loaders"], 0]
     _counts["loaders"] += 1
-    instances = int(os.environ.get("STAND_IN_TWIN_INSTANCES", "1"))
+    instances = int(os.environ.get("STAND_IN_TWIN_INSTANCES", "1")) * int(os.environ.get("STAND_IN_TWIN_BATCHES", "1"))
     if instances > 1 and given.get("batch_sampler") is None and given.get("batch_size", 1) is not None:
         given["batch_size"] = given.get("batch_size", 1) * instances
     dropped = os.environ.get("STAND_IN_TWIN_DROP_LAST")
@@ -699,9 +710,15 @@ def install():
     if precision() == "float32":
         _keep_float32(torch)
     if "STAND_IN_TWIN_NORM" in os.environ:
-        import norms_of_instances
+        import shares_of_replicas
 
-        torch_calls.around(torch, "batch_norm", norms_of_instances.batch_norm)
+        torch_calls.around(torch, "batch_norm", shares_of_replicas.batch_norm)
+    if "STAND_IN_TWIN_LOSS" in os.environ:
+        import shares_of_replicas
+
+        torch_calls.around(torch.nn.Module, "__call__", shares_of_replicas.of_module)
+        for name in ("cross_entropy", "nll_loss"):
+            torch_calls.around(torch.nn.functional, name, shares_of_replicas.loss)
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.set_num_threads(1)
     _seed(SEED)

@@ -368,7 +368,40 @@ class Result(unittest.TestCase):
     def test_batch_norm_of_several_processes(self):
         run = Twin({"train.py": ORIGINAL, "net.py": NORMED}, {"train.py": INSTANCE, "net.py": NORMED}, "--instances", "2", target="popdist")
         self.assertEqual(run.status, 0, run.out + run.err)
-        self.assertIn("batch norm over each instance's own share of a batch", run.result["reasons"])
+        self.assertIn("batch norm over each replica's own share of a batch", run.result["reasons"])
+
+    def test_replicas_of_instances(self):
+        """PopTorch's loader gives each replica a batch; each has statistics and a loss of its own."""
+        wider = "the batch of an update (an update takes 2 batches of the loader, one for each replica)"
+        for instances, replicas in ((1, 2), (2, 4)):
+            counts = "--instances", str(instances), "--replicas", str(replicas), "--twin-steps", "2"
+            run = Twin({"train.py": ORIGINAL, "net.py": NORMED}, {"train.py": INSTANCE, "net.py": NORMED}, *counts, target="popdist")
+            self.assertEqual(run.status, 0, run.out + run.err)
+            self.assertEqual(run.result["reasons"][:2], ["batch norm over each replica's own share of a batch", wider])
+
+    def test_a_loss_of_each_replicas_share(self):
+        weighted = textwrap.dedent("""
+            import torch
+
+
+            class Net(torch.nn.Linear):
+                def __init__(self):
+                    super().__init__(4, 2)
+
+
+            class Loss(torch.nn.Module):
+                def forward(self, scores, goal):
+                    weights = goal.abs()
+                    return (weights * (scores - goal) ** 2).sum() {}
+        """)
+        with_loss = lambda program: program.replace("from net import Net", "from net import Loss, Net").replace(  # noqa: E731
+            "torch.nn.functional.mse_loss(", "Loss()(")
+        for norm, ends in (("/ weights.sum()", "equal"), ("/ goal.shape[0]", "equal"), ("", "differs")):
+            net = weighted.format(norm)
+            run = Twin({"train.py": with_loss(ORIGINAL), "net.py": net}, {"train.py": with_loss(INSTANCE), "net.py": net}, "--instances", "2", "--twin-steps", "4", target="popdist")
+            self.assertEqual(run.result and run.result["verdict"], ends, norm + run.out + run.err)
+            reason = "a loss that weights the samples of each replica's own share of a batch"
+            self.assertEqual(reason in run.result["reasons"], norm == "/ weights.sum()", norm + run.out)
 
     def test_types_that_the_programs_ask_for(self):
         """float16 in the original and bfloat16 in the port are explained; a difference in float32 is none of types."""

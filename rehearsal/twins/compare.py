@@ -317,7 +317,7 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 STAMP = re.compile(r"(?:(?:\d{4}-)?\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?")
 # A line of PyTorch's own log, or of any that glog writes: `W1123 11:22:33.123456 4711 file.py:8] …`, with the process in it.
 LOGGED = re.compile(r"(?:\[rank\d+\]:)?[VIWEFC]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+:\d+\]")
-CLOCK = re.compile(r"(?i)\bsec|\btime|\btook|it/s|img/s|/s\b|\d\s?m?s\b|elapsed|\beta\b|[KMG]i?B\b|memory|throughput|device|cuda|hpu|ipu|warn|\busdt\b")
+CLOCK = re.compile(r"(?i)\bsec|\btime|\btook|it/s|img/s|/s\b|\(m?s\)|\d\s?m?s\b|elapsed|\beta\b|[KMG]i?B\b|memory|throughput|device|cuda|hpu|ipu|warn|\busdt\b")
 
 
 def lines(text):

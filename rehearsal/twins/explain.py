@@ -7,8 +7,9 @@ from .compare import EQUAL, UNSTABLE, distance
 # What a stand-in or the recorder notes, in the words of a verdict.
 UP_TO = {
     "training": "the last incomplete batch", "all": "the last incomplete batch, in evaluations too", "precision": "the type of numbers", "order": "the order of a sum", "reduction": "the reduction of the loss",
-    "instances": "the division among instances", "norm": "batch norm over each instance's own share of a batch", "start": "the start weights", "saved": "the form in which the optimizer's state is saved",
+    "instances": "the division among instances", "norm": "batch norm over each replica's own share of a batch", "loss": "a loss that weights the samples of each replica's own share of a batch", "start": "the start weights", "saved": "the form in which the optimizer's state is saved",
     "batches": "the batch of an update",
+    "calls": "what is printed (once for all updates of a call)",
     "logged": "the loss that is printed (of all batches of a step, where it was of one)",
 }
 # By how much the gradients of the original are changed, relative to the largest, to see what rounding does to it: about float32's precision.
@@ -31,13 +32,13 @@ def begins_like_rounding(comparison):
     return first is not None and math.isfinite(first.far) and (bool(first.tensor) or first.far <= UNSTABLE)
 
 
-def verdict(comparison, left_out=None, amplified=False, shares=False, batches=None, halves=False):
+def verdict(comparison, left_out=None, amplified=False, norms=False, losses=False, batches=None, halves=False):
     """Of a comparison. `left_out`: where the original, too, was run without incomplete batches. `amplified`: it was held against what a nudge does
-    to the original. `shares`: the original, too, was run with batch norm over each instance's share. `batches`: what the port notes of an update
+    to the original. `norms`, `losses`: the original, too, was run with batch norm and the loss of each replica's share. `batches`: what the port notes of an update
     that takes several batches, where the original, too, was run so. `halves`: both were run in the types that they ask for."""
     if comparison.findings:
         return Verdict("differs", findings=comparison.findings)
-    reasons = ([UP_TO[left_out]] if left_out else []) + ([UP_TO["norm"]] if shares else [])
+    reasons = ([UP_TO[left_out]] if left_out else []) + ([UP_TO["norm"]] if norms else []) + ([UP_TO["loss"]] if losses else [])
     if batches:
         reasons.append(f"{UP_TO['batches']} ({batches['text']})")
     notes = {note["kind"] for note in comparison.port["notes"]}

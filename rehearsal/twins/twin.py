@@ -84,39 +84,49 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
     # On some targets an update takes several batches: then the original is run so, too.
     batches = explain.batches_of_an_update(other)
     wider = {"STAND_IN_TWIN_BATCHES": str(batches["count"]), "STAND_IN_TWIN_TIMES": repr(batches["times"])} if batches else {}
+    # Copies of the model that share a batch, in all instances.
+    copies = max(len(instances), 1) * other.get("copies", 1)
+    shared = {"STAND_IN_TWIN_SHARES": str(copies)}
     if wider:
         try:
             mine = original_again(**wider)
         except runs.Failed as failure:
             return Result(target, explain.Verdict("differs"), failed=str(failure), trace=failure.trace)
-    norms = (False, True) if instances and explain.has_batch_norm(mine) else (False,)
-    for which, shares in product((None, *explain.left_out(target, compared(mine))), norms):
-        changed = {**wider, **({"STAND_IN_TWIN_DROP_LAST": explain.loaders(which, mine)} if which else {}), **({"STAND_IN_TWIN_NORM": "shares"} if shares else {})}
+    norms = (False, True) if copies > 1 and explain.has_batch_norm(mine) else (False,)
+    of_losses = (False, True) if copies > 1 else (False,)
+    for which, norm, of_loss in product((None, *explain.left_out(target, compared(mine))), norms, of_losses):
+        changed = {
+            **wider, **({"STAND_IN_TWIN_DROP_LAST": explain.loaders(which, mine)} if which else {}), **(shared if norm or of_loss else {}),
+            **({"STAND_IN_TWIN_NORM": "shares"} if norm else {}), **({"STAND_IN_TWIN_LOSS": "shares"} if of_loss else {})}
         record = original_again(**changed) if changed != wider else mine
-        found, amplified = compared(record, types=halves), False
-        if halves and explain.begins_like_rounding(found):
-            # By how much the original itself is off what float32 gives.
-            exact = original_again(**changed, STAND_IN_PRECISION="float32")
-            found = compared(record, compare.of_types(record, exact, other), types=True)
-        elif explain.begins_like_rounding(found):
-            # What rounding makes of the original itself: a gradient that is zero but for rounding becomes a whole step of Adam.
-            nudged = original_again(**changed, STAND_IN_TWIN_NUDGE=str(explain.NUDGE))
-            found, amplified = compared(record, compare.sensitivity(record, nudged)), True
-        attempts.append((len(found.findings), len(attempts), record, found, which, shares, amplified))
+        found, amplified, losses = compared(record, types=halves), False, record.get("losses_of_shares", False)
+        if of_loss == of_losses[-1] and explain.begins_like_rounding(found):
+            if halves:
+                # By how much the original itself is off what float32 gives.
+                exact = original_again(**changed, STAND_IN_PRECISION="float32")
+                found = compared(record, compare.of_types(record, exact, other), types=True)
+            else:
+                # What rounding makes of the original itself: a gradient that is zero but for rounding becomes a whole step of Adam.
+                nudged = original_again(**changed, STAND_IN_TWIN_NUDGE=str(explain.NUDGE))
+                found, amplified = compared(record, compare.sensitivity(record, nudged)), True
+        attempts.append((len(found.findings), len(attempts), record, found, which, norm, losses, amplified))
         if not found.findings:
             break
     # The one that explains the most tells the rest best.
-    _, _, mine, comparison, left_out, shares, amplified = min(attempts, key=lambda attempt: attempt[:2])
+    _, _, mine, comparison, left_out, norms, losses, amplified = min(attempts, key=lambda attempt: attempt[:2])
     for finding in comparison.findings:
         if finding.place:
             finding.place = (runner.near(finding.place[0], ported), finding.place[1])
-    verdict = explain.verdict(comparison, left_out, amplified, shares, batches, halves)
+    verdict = explain.verdict(comparison, left_out, amplified, norms, losses, batches, halves)
     result = Result(target, verdict, mine, other, comparison, arguments=arguments, contracts=[
         (rule, {**fault, "file": runner.near(fault["file"], ported)}) for rule, fault in _broken(other["contracts"])])
     *result.lines, of_all = compare.printed(mine["printed"], other["printed"], mine["steps"])
     # One of several instances prints what it saw itself.
     if verdict.ok and not left_out and not instances:
-        if result.lines[1] is not None:
+        if result.lines[1] is not None and other.get("steps_of_a_call", 1) > 1:
+            verdict.reasons.append(explain.UP_TO["calls"])
+            result.lines = (result.lines[0], None)
+        elif result.lines[1] is not None:
             verdict.word, verdict.reasons = "differs", []
             verdict.findings.append(result.lines[1])
         elif of_all:

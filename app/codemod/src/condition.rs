@@ -34,7 +34,7 @@ use training::keras_layers::only_maps_apply;
 use training::keras_steps::graph_functions;
 use training::module_methods::in_module_method;
 use training::step::limits_alone;
-use training::{FileInProject, FileView, ProjectFacts, comes_from_training};
+use training::{FileInProject, FileView, ProjectFacts, comes_from_training, sets_a_rate};
 use types::is_of_type;
 
 /// A compiled condition.
@@ -66,6 +66,7 @@ enum Test {
     StepReaches,
     /// A function that makes batches contains it.
     Collates,
+    SetsRate,
     GoesToTensor,
     GetsType,
     /// Some file assigns this text to the name of the metavariable.
@@ -270,6 +271,7 @@ impl Compiler<'_> {
             "a forward pass reaches it" => Test::ForwardReaches,
             "a training step reaches it" => Test::StepReaches,
             "it makes a batch" => Test::Collates,
+            "it sets a learning rate" => Test::SetsRate,
             "it goes to where a tensor is" => Test::GoesToTensor,
             "it gets a type" => Test::GetsType,
             "only CUDA reaches it" => Test::OnlyWithCuda,
@@ -510,6 +512,7 @@ impl Condition {
             Test::ForwardReaches => s.project.reach.by_forward(view, found.node),
             Test::StepReaches => s.project.reach.by_step(view, found.node),
             Test::Collates => s.project.collate.contains(view, found.node),
+            Test::SetsRate => sets_a_rate(view, found.node),
             Test::OnlyWithCuda => only_with_cuda(view, found.node).is_some(),
             Test::ProjectGives(name, text) => {
                 captured(view, &found.env, name).is_some_and(|id| s.project.given.gives(view, id, text))

@@ -34,7 +34,8 @@ pub mod module_methods;
 pub mod program_start;
 mod programs;
 pub mod project;
-pub mod reach;
+pub mod rates;
+mod reach;
 pub mod readers;
 pub mod requirements;
 pub mod roles;
@@ -58,6 +59,7 @@ pub use from_training::comes_from_training;
 pub use ledger::{Quantity, Words};
 pub use programs::files_of_programs;
 pub use project::{FileInProject, ProjectFacts};
+pub use rates::sets_a_rate;
 pub use run_facts::{
     CommandLine, Join, JoinedBy, Place, Program, RunFacts, RunRole, RunSetting, SettingKind, run_facts,
     run_facts_of_views,

@@ -49,6 +49,9 @@ class Device:
             {name: tensor if name in self.parameters else tensor.clone() for name, tensor in single.items()} for _ in range(self.replicas)]
         self.module = Replicas(program, self.weights, self.parameters, set(self.variables)).train(self.training)
         twin.own(self.module, host=executor._user_model)
+        if self.training:
+            twin.copies(self.replicas)
+            twin.steps_of_a_call(self.options.device_iterations)
         self.update = Update(executor._values, self._groups(executor._optimizer, host)) if self.training else None
 
     def _groups(self, optimizer, host):

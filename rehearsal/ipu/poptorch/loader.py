@@ -86,6 +86,9 @@ class DataLoader(torch.utils.data.DataLoader):
             require("popdist.sharded", not divided, "batch_sampler excludes auto_distributed_partitioning=True where there are several processes")
             batch_size = getattr(batch_sampler, "batch_size", batch_size)
         options.freeze()
+        copies = options.replication_factor // options.input_group_size
+        if copies > 1:
+            twin.note("batches", f"an update takes {copies} batches of the loader, one for each replica", count=copies, times=1.0)
         shuffle = bool(shuffle)
         self.poptorch_options, self.mode, self.ring = options, mode, []
         self.batches_of_one_call = None if batch_size is None else options.batches_per_call

@@ -44,6 +44,10 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
             } else {
                 fix.changes.iter().flat_map(|c| c.extents(view)).collect()
             };
+            // What is inserted in front of statements that are wrapped comes first: the header would otherwise part from them.
+            if fix.wraps() && ranges.iter().any(|r| taken.points.contains_key(&r.start)) {
+                return false;
+            }
             if let Some((range, other, recipe)) = ranges.iter().find_map(|r| taken.meeting(r)) {
                 let nested = (other.start <= range.start && range.end <= other.end)
                     || (range.start <= other.start && other.end <= range.end);
