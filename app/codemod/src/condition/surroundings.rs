@@ -4,6 +4,7 @@ use super::constant::{assigned, constant};
 use super::{Situation, cuda_devices};
 use crate::matching::Match;
 use python::pattern::{Captures, NodePattern};
+use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tables::table_values;
 use python::tree::{Id, fields, kinds};
@@ -204,6 +205,13 @@ pub(super) fn has_keyword(s: &Situation<'_, '_>, node: Id, name: &str) -> bool {
         return true;
     }
     index.arguments(call).iter().any(|argument| match argument {
+        // `**{"num_workers": 2}` can be read.
+        Argument::UnpackedTable(table) if index.parts(table).all(|d| index.kind(d) == k.dictionary) => {
+            let entries = index.parts(table).flat_map(|table| index.parts(table)).filter(|e| index.kind(*e) == k.pair);
+            let mut named =
+                entries.filter(|e| index.parts(*e).next().and_then(|key| plain_string(index, key)) == Some(name));
+            named.any(|entry| holds(index.value(entry)))
+        }
         Argument::UnpackedTable(_) if name == "**" => true,
         Argument::UnpackedTable(table) => {
             let table = index.text_of(table).trim_start_matches('*').trim();
