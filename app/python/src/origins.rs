@@ -159,13 +159,13 @@ impl<'v, 't> Origins<'v, 't> {
     /// Where the value of an expression comes from.
     pub fn origins(&self, place: Place) -> Vec<Origin<'t>> {
         let mut found = Vec::new();
-        self.walk(place, |_| Vec::new(), |value, is_origin| found.extend(is_origin.then(|| value.clone())));
+        self.walk(place, &|_| Vec::new(), &mut |value, is_origin| found.extend(is_origin.then(|| value.clone())));
         found
     }
 
     /// Visits every expression that a value comes through, and whether it comes from it. `through` names the arguments that
     /// a call of an unknown function gives back.
-    pub fn walk(&self, place: Place, through: impl Fn(Place) -> Vec<Id>, mut visit: impl FnMut(&Origin<'t>, bool)) {
+    pub fn walk(&self, place: Place, through: &dyn Fn(Place) -> Vec<Id>, visit: &mut dyn FnMut(&Origin<'t>, bool)) {
         let mut todo = vec![Origin::new(place)];
         let mut seen = FxHashSet::default();
         while let Some(value) = todo.pop().filter(|_| seen.len() < MOST_VALUES) {

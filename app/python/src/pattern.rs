@@ -97,7 +97,7 @@ pub struct NodePattern {
     /// Words that a file must contain for the pattern to match.
     pub words: Vec<String>,
     /// The same with the arms of its conditional expressions the other way round: `B if not T else A`.
-    swapped: Option<Pattern>,
+    swapped: Option<Box<Pattern>>,
     /// The same call with some of its keyword arguments passed by position.
     by_place: Vec<ByPlace>,
     /// Parameters of the called function that may be passed by position, in order, as far as they are known.
@@ -149,7 +149,7 @@ fn node_pattern(index: &Index<'_>, id: Id, counter: &mut usize) -> NodePattern {
     pattern.node = converted;
     pattern.strictness = MatchStrictness::Smart;
     let mut swapped = pattern.clone();
-    let swapped = swap_arms(&mut swapped.node).then_some(swapped);
+    let swapped = swap_arms(&mut swapped.node).then(|| Box::new(swapped));
     let (by_place, parameters) = Default::default();
     NodePattern { pattern, constraints, kind, variable, called, words, swapped, by_place, parameters }
 }
@@ -157,7 +157,7 @@ fn node_pattern(index: &Index<'_>, id: Id, counter: &mut usize) -> NodePattern {
 /// Swaps the arms of conditional expressions and negates their tests; whether there are any.
 fn swap_arms(pattern: &mut PatternNode) -> bool {
     let PatternNode::Internal { kind_id, children } = pattern else { return false };
-    let inner = children.iter_mut().fold(false, |found, child| swap_arms(child) || found);
+    let inner = children.iter_mut().filter_map(|child| swap_arms(child).then_some(())).count() > 0;
     let [_, PatternNode::Terminal { .. }, _, PatternNode::Terminal { .. }, _] = children.as_slice() else {
         return inner;
     };
@@ -475,7 +475,7 @@ impl NodePattern {
     pub fn matches<'t>(&self, index: &Index<'t>, names: &Names, id: Id, captures: &mut Captures<'t>) -> bool {
         let found = self.matches_as(&self.pattern, index, names, id, captures)
             || self.by_place.iter().any(|alternative| self.matches_by_place(alternative, index, names, id, captures));
-        let swapped = self.swapped.as_ref().filter(|_| !found);
+        let swapped = self.swapped.as_deref().filter(|_| !found);
         let swapped = swapped.is_some_and(|pattern| self.matches_as(pattern, index, names, id, captures));
         captures.is_swapped |= swapped;
         let found = found || swapped;

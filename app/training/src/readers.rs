@@ -81,7 +81,7 @@ impl Reading<'_, '_, '_> {
             let within = index.of_kind_in(k.identifier, place.id).iter().copied();
             within.chain([place.id]).any(is_loader)
         };
-        let mut read = |place: Place, use_: &Use, is_loop: bool| {
+        let read = &mut |place: Place, use_: &Use, is_loop: bool| {
             if !may_hold(place) {
                 return;
             }
@@ -93,7 +93,7 @@ impl Reading<'_, '_, '_> {
                 passed_on.borrow_mut().insert(call);
                 given(file, call.id).collect()
             };
-            self.origins.walk(place, through, |value, is_origin| {
+            self.origins.walk(place, &through, &mut |value, is_origin| {
                 let (file, id) = (self.origins.files()[value.place.file], value.place.id);
                 if !value.is_whole() {
                     return;
