@@ -406,7 +406,7 @@ impl ProjectFacts {
     /// Follows values through the project: what functions are given, and what reads its loaders.
     pub fn follow_values(&mut self, views: &[&FileView<'_>]) {
         let origins = Origins::of(views.iter().map(|view| &view.file).collect());
-        self.roles.follow(views, &origins);
+        self.roles.follow(&origins, &views.iter().map(|view| &view.roles).collect::<Vec<_>>());
         for view in views {
             view.roles.forget();
         }

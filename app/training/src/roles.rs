@@ -1,6 +1,5 @@
 //! Roles of names: by what is assigned to them, then by how they are used, and only then by the name itself.
 
-use crate::view::FileView;
 use crate::words::{
     CRITERION_NAMES, LOADER_NAMES, MODEL_NAMES, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_METHODS, OPTIMIZER_CLASSES,
     OPTIMIZER_NAMES, SCHEDULER_NAMES, VERBS_OF_FUNCTIONS, WORDS_OF_DATA,
@@ -72,7 +71,9 @@ impl ProjectRoles {
     }
 
     /// Learns what functions are given for their parameters, wherever the values come from; nothing where they differ.
-    pub(crate) fn follow(&mut self, views: &[&FileView<'_>], origins: &Origins<'_, '_>) {
+    /// `roles_of` has an entry for each file.
+    pub(crate) fn follow(&mut self, origins: &Origins<'_, '_>, roles_of: &[&Roles]) {
+        let views = origins.files();
         let mut found = BTreeMap::new();
         for (file, view) in views.iter().enumerate() {
             for function in view.index.functions() {
@@ -81,8 +82,8 @@ impl ProjectRoles {
                     let id = named.into_iter().find(|id| view.index.is_text(*id, parameter.name))?;
                     let given = origins.origins(Place { file, id });
                     let role = |origin: &Origin<'_>| {
-                        let from = views[origin.place.file];
-                        origin.is_whole().then(|| from.roles.role(from, self, origin.place.id)).flatten()
+                        let Place { file, id } = origin.place;
+                        origin.is_whole().then(|| roles_of[file].role(views[file], self, id)).flatten()
                     };
                     let is_none = |origin: &&Origin<'_>| {
                         views[origin.place.file].index.is_text(origin.place.id, "None") || origin.place.id == id

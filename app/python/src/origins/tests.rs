@@ -1,6 +1,7 @@
 use super::{Origins, Place};
 use crate::file::PythonFile;
 use crate::tree::Tree;
+use std::collections::BTreeSet;
 
 /// Where the argument of `here` comes from, in any order; `#- path` begins a file.
 #[track_caller]
@@ -23,12 +24,11 @@ fn check(program: &str, expected: &[&str]) {
     let id = files[file].index.arguments(call).ids().next().expect("an argument");
     let text = |place: Place| files[place.file].index.text_of(place.id).lines().next().unwrap_or_default().to_owned();
     let found = origins.origins(Place { file, id });
-    let mut found: Vec<String> = found
+    let found: BTreeSet<String> = found
         .iter()
         .map(|origin| format!("{}{}", text(origin.place), if origin.is_whole() { "" } else { " …" }))
         .collect();
-    found.sort();
-    found.dedup();
+    let found: Vec<String> = found.into_iter().collect();
     assert_eq!(found, expected, "{program}");
 }
 
