@@ -241,6 +241,8 @@ inTab("the network is computed, and agrees with PyTorch", async (tab) => {
   await tab.goto(`${site.address}check/#${new URLSearchParams({ ...config, height: 32, width: 48 })}`);
   await tab.until(() => document.querySelector("#run") !== null);
   for (const file of ["weights", "input"]) await tab.choose(`#file-${file}`, `${fixture}.safetensors`);
+  // The event is opened first, for the size of its image.
+  await tab.until(() => !document.querySelector("#run").disabled);
   await tab.click("#run");
   await tab.said("#said", "Done");
   await tab.choose("#file-candidate", `${fixture}.safetensors`);
