@@ -125,14 +125,18 @@ onSite("a tab that is closed in the middle of typing loses nothing", {}, async (
   for (const line of ["import torch\n", "x = torch.zeros(1).cuda()\n", "y = x.cuda()\n"]) {
     const port = await opened(context, `${site.address}port/`);
     await untilSource(port.page, text);
-    // Before it has its slot, a page has nowhere to keep what is typed.
-    await port.page.waitForFunction(async () => (await navigator.locks.query()).held.length > 0);
+    // Before it has its slot and has looked for saved work, a page keeps nothing of what is typed.
+    await port.page.waitForFunction(async () => {
+      const { held } = await navigator.locks.query();
+      return held.length > 0 && (await indexedDB.databases()).some(({ name }) => name === "portolan");
+    });
     text += line;
     await port.page.locator("#source").focus();
     await port.page.keyboard.press("Control+End");
     await port.page.keyboard.insertText(line);
-    // Before the pause after which work is saved.
-    await port.page.close();
+    await untilSource(port.page, text);
+    // Before the pause after which work is saved; as a person closes it, with its last events.
+    await Promise.all([port.page.waitForEvent("close"), port.page.close({ runBeforeUnload: true })]);
   }
   const last = await opened(context, `${site.address}port/`);
   await untilSource(last.page, text);
