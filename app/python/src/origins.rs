@@ -163,8 +163,8 @@ impl<'v, 't> Origins<'v, 't> {
         found
     }
 
-    /// Visits every expression that a value comes through, and whether it comes from it. `through` names the arguments that
-    /// a call of an unknown function gives back.
+    /// Visits every expression that a value comes through, and whether it comes from it. `through` names the parts of an
+    /// expression, such as the arguments of an unknown function, that its value is made of.
     pub fn walk(&self, place: Place, through: &dyn Fn(Place) -> Vec<Id>, visit: &mut dyn FnMut(&Origin<'t>, bool)) {
         let mut todo = vec![Origin::new(place)];
         let mut seen = FxHashSet::default();
@@ -173,8 +173,7 @@ impl<'v, 't> Origins<'v, 't> {
                 continue;
             }
             let before = || {
-                let is_call = self.file(value.place).index.kind(value.place.id) == kinds().call;
-                let given = if is_call { through(value.place) } else { Vec::new() };
+                let given = through(value.place);
                 (!given.is_empty()).then(|| given.into_iter().map(|id| value.at(id)).collect())
             };
             let before = self.before(&value).or_else(before);

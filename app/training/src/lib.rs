@@ -13,6 +13,7 @@ mod by_hand;
 pub mod classes;
 pub mod collate;
 mod computing;
+mod counted;
 pub mod counting;
 pub mod evaluation;
 mod figure;

@@ -4,6 +4,7 @@
 use crate::classes::Classes;
 use crate::collate::Collate;
 use crate::computing::computing;
+use crate::counted::CountedParameters;
 use crate::given::Given;
 use crate::keras::Keras;
 use crate::loading;
@@ -169,6 +170,8 @@ pub struct ProjectFacts {
     pub(crate) computing: BTreeSet<String>,
     /// Settings of the command line and the like that some file assigns.
     pub(crate) changed_settings: BTreeSet<String>,
+    /// Parameters that are given the number of an iteration.
+    pub(crate) counted: CountedParameters,
     /// What reads its loaders.
     pub readers: Readers,
     /// Its functions whose loaders both training and evaluation read.
@@ -343,6 +346,7 @@ impl ProjectFacts {
             computing: computing(views),
             changed_settings: views.iter().flat_map(|view| changed(view)).map(str::to_owned).collect(),
             shared_loaders: SharedLoaders::default(),
+            counted: CountedParameters::default(),
             readers: Readers::default(),
             reach: Reach::collect(views),
             collate: Collate::collect(views),
@@ -410,6 +414,7 @@ impl ProjectFacts {
         for view in views {
             view.roles.forget();
         }
+        self.counted = CountedParameters::collect(views, &origins);
         self.readers = Readers::collect(views, &origins);
         self.shared_loaders = SharedLoaders::collect(views, &self.readers);
     }

@@ -10,7 +10,7 @@ use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the code does that reads a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,20 +74,11 @@ impl Reading<'_, '_, '_> {
         let k = kinds();
         // Calls that give back what they are given, as far as a loop reads their result.
         let passed_on = RefCell::new(BTreeSet::new());
-        let names = names_of_loaders(self.views);
-        let may_hold = |place: Place| {
-            let index = &self.views[place.file].index;
-            let is_loader = |id: Id| names.contains(index.text_of(id)) || makes_loader(index.text_of(id));
-            let within = index.of_kind_in(k.identifier, place.id).iter().copied();
-            within.chain([place.id]).any(is_loader)
-        };
         let read = &mut |place: Place, use_: &Use, is_loop: bool| {
-            if !may_hold(place) {
-                return;
-            }
             let through = |call: Place| {
                 let file = self.origins.files()[call.file];
-                if !is_loop || asks(called_name(&file.index, call.id)) {
+                let is_call = file.index.kind(call.id) == k.call;
+                if !is_loop || !is_call || asks(called_name(&file.index, call.id)) {
                     return Vec::new();
                 }
                 passed_on.borrow_mut().insert(call);
@@ -114,9 +105,7 @@ impl Reading<'_, '_, '_> {
                 let Some(source) = index.source(*loop_) else { continue };
                 // `sum(… for batch in loader)` is evaluated in the expression around it.
                 let body = if index.kind(*loop_) == k.for_in_clause { index.parent(*loop_) } else { Some(*loop_) };
-                if may_hold(place(source)) {
-                    read(place(source), &self.use_in(place(body.unwrap_or(*loop_))), true);
-                }
+                read(place(source), &self.use_in(place(body.unwrap_or(*loop_))), true);
             }
             // `next(iter(loader))`: one batch, for the code in this block.
             for call in view.calls("next") {
@@ -130,8 +119,7 @@ impl Reading<'_, '_, '_> {
             }
             for statement in index.of_kind(k.return_statement) {
                 let function = view.function_of(*statement).map(place);
-                let is_result = function.filter(|_| may_hold(place(*statement)));
-                if is_result.is_some_and(|function| self.origins.callers(function).is_empty()) {
+                if function.is_some_and(|function| self.origins.callers(function).is_empty()) {
                     index.parts(*statement).for_each(|value| read(place(value), &Use::Unknown, false));
                 }
             }
@@ -141,7 +129,7 @@ impl Reading<'_, '_, '_> {
         for (number, view) in self.views.iter().enumerate() {
             for call in view.index.calls().map(|call| Place { file: number, id: call.id() }) {
                 let is_known = asks(called_name(&view.index, call.id)) || passed_on_by_loops.contains(&call);
-                if !is_known && may_hold(call) && self.origins.definitions(call).is_empty() {
+                if !is_known && self.origins.definitions(call).is_empty() {
                     given(view, call.id).for_each(|id| read(Place { id, ..call }, &Use::Unknown, false));
                 }
             }
@@ -197,59 +185,6 @@ impl Reading<'_, '_, '_> {
 /// Whether a class is that of a loader, by its name.
 fn makes_loader(class: &str) -> bool {
     class.ends_with("Loader")
-}
-
-/// The names that a loader may have on its way through a project: what is not among them need not be followed.
-fn names_of_loaders<'t>(views: &[&FileView<'t>]) -> HashSet<&'t str> {
-    let k = kinds();
-    let mut parameters: BTreeMap<&str, Vec<Vec<&'t str>>> = BTreeMap::new();
-    for view in views {
-        for function in view.index.functions() {
-            let names: Vec<&str> =
-                function.parameters().map(|p| p.name).filter(|n| !matches!(*n, "self" | "cls")).collect();
-            let class = view.class_of(function.id()).filter(|_| function.name() == "__init__");
-            parameters.entry(class.map_or(function.name(), |class| view.name_of(class))).or_default().push(names);
-        }
-    }
-    let made = views.iter().flat_map(|view| view.words()).map(|(word, _)| word).filter(|word| makes_loader(word));
-    let mut todo: Vec<&str> = made.collect();
-    let mut names = HashSet::new();
-    while let Some(name) = todo.pop() {
-        if !names.insert(name) {
-            continue;
-        }
-        for view in views {
-            let index = &view.index;
-            for id in view.identifiers(name) {
-                let mut at = *id;
-                for around in index.ancestors(*id) {
-                    let kind = index.kind(around);
-                    let is_value = index.source(around).is_some_and(|source| index.is_within(at, source));
-                    let unpacks = || index.text_of(at).ends_with(')') || index.kind(at) == k.expression_list;
-                    if kind == k.assignment && is_value || kind == k.for_statement && is_value && unpacks() {
-                        let target = index.target(around).into_iter();
-                        let of_target = target.flat_map(|target| {
-                            index.of_kind_in(k.identifier, target).iter().chain([&target]).copied().collect::<Vec<_>>()
-                        });
-                        todo.extend(of_target.filter(|id| index.kind(*id) == k.identifier).map(|id| index.text_of(id)));
-                    } else if kind == k.keyword_argument {
-                        todo.extend(index.keyword_name(around));
-                    } else if kind == k.return_statement {
-                        todo.extend(view.function_of(around).map(|function| view.name_of(function)));
-                    } else if kind == k.call && index.callee(around) != Some(at) {
-                        let place = index.arguments(around).ids().position(|argument| index.is_within(*id, argument));
-                        let called = called_name(index, around).and_then(|name| parameters.get(name));
-                        todo.extend(called.into_iter().flatten().filter_map(|names| names.get(place?)));
-                    }
-                    if kind == k.block || kind == k.module {
-                        break;
-                    }
-                    at = around;
-                }
-            }
-        }
-    }
-    names
 }
 
 /// The values that a call is given.

@@ -16,11 +16,6 @@ pub(crate) fn given(file: &PythonFile<'_>, function: Id, parameter: &str) -> Vec
     file.callers(function).filter_map(argument).collect()
 }
 
-/// Whether a parameter is the number of an epoch, judging by its name.
-pub(crate) fn is_epoch(name: &str) -> bool {
-    name == "epoch" || name.ends_with("_epoch")
-}
-
 #[cfg(test)]
 mod tests {
     use super::given;

@@ -2,7 +2,7 @@
 
 use super::TrainingStep;
 use super::bindings::{bindings, binds_in};
-use super::callers::{given, is_epoch};
+use super::callers::given;
 use super::dataflow::{member_of_self, reads};
 use super::numbers::{is_counter, is_number};
 use crate::project::FileInProject;
@@ -144,7 +144,7 @@ pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name
         return false;
     }
     if calls.is_empty() {
-        return is_epoch(name);
+        return file.project.counted.contains(file.view, function, name);
     }
     given(&file, function, name).into_iter().any(follows)
 }
@@ -163,6 +163,14 @@ mod tests {
         });
     }
 
+    /// The same for a program of several files.
+    #[track_caller]
+    fn check_files(program: &str, expected: bool) {
+        marked::check(&format!("#- fit.py\n{program}"), expected, |at| {
+            changes(at.file(), "optimizer", at.node(), at.file().view.index.text_of(at.node()), 4)
+        });
+    }
+
     #[test]
     fn what_a_loop_assigns_changes() {
         check("for epoch in range(3):\n    f(epoch)\n      ^^^^^\n", true);
@@ -177,6 +185,9 @@ mod tests {
         check("def fit(a):\n    f(a)\n      ^\nfor epoch in range(3):\n    fit(lr)\n", false);
         check("def fit(epoch):\n    f(epoch)\n      ^^^^^\n", true);
         check("def fit(a):\n    f(a)\n      ^\n", false);
+        let elsewhere = "def fit(a):\n    f(a)\n      ^\n    net(x).backward()\n#- train.py\nfrom fit import fit\n";
+        check_files(&format!("{elsewhere}for n in range(3):\n    fit(n + 1)\n"), true);
+        check_files(&format!("{elsewhere}fit(3)\n"), false);
         check("def fit():\n    f(a)\n      ^\nfor a in range(3):\n    fit()\n", true);
     }
 

@@ -2,7 +2,7 @@
 
 use super::TrainingStep;
 use super::bindings::{bindings, binds_in};
-use super::callers::{given, is_epoch};
+use super::callers::given;
 use super::dataflow::reads;
 use crate::project::FileInProject;
 use python::names::called_name;
@@ -93,7 +93,11 @@ pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool 
     match parameter {
         Some(function) => {
             let values = given(&file, function, name);
-            if values.is_empty() { is_epoch(name) } else { values.into_iter().all(follows) }
+            if values.is_empty() {
+                file.project.counted.contains(file.view, function, name)
+            } else {
+                values.into_iter().all(follows)
+            }
         }
         None => !bound.is_empty() && bound.into_iter().all(from_binding),
     }
