@@ -25,7 +25,11 @@ pub(crate) enum Use {
 
 /// What a project does with the results of its calls, such as loaders.
 #[derive(Debug, Default)]
-pub struct Readers(BTreeMap<(String, Id), BTreeSet<Read>>);
+pub struct Readers {
+    of: BTreeMap<(String, Id), BTreeSet<Read>>,
+    /// Whether something trains with what one of its loaders gives.
+    trains: bool,
+}
 
 /// The key under which a value is kept, if it is in a dictionary or an object, and what its reader does.
 type Read = (Option<String>, Use);
@@ -45,14 +49,13 @@ impl Readers {
     pub fn only_evaluate(&self, view: &FileView<'_>, call: Id) -> bool {
         let uses: Vec<Use> = self.of(view, call).into_iter().map(|(_, use_)| use_).collect();
         let is_seen = uses.contains(&Use::Evaluates) && !uses.contains(&Use::Unknown);
-        let trains = || self.0.values().flatten().any(|(_, use_)| *use_ == Use::Trains);
-        let is_left = || uses.is_empty() && stays_in_sight(view, call) && trains();
+        let is_left = || uses.is_empty() && self.trains && stays_in_sight(view, call);
         !uses.contains(&Use::Trains) && (is_seen || is_left() || is_named_for_evaluation(view, call))
     }
 
     /// What reads the value of a call, with the key under which it is kept.
     pub(crate) fn of(&self, view: &FileView<'_>, call: Id) -> Vec<(Option<&str>, Use)> {
-        let uses = self.0.get(&(view.path.to_owned(), call)).into_iter().flatten();
+        let uses = self.of.get(&(view.path.to_owned(), call)).into_iter().flatten();
         let use_ = |(key, use_): &'_ Read| match (use_, key) {
             (Use::TrainsAs(phase), Some(key)) if phase == key => Use::Trains,
             (Use::TrainsAs(_), Some(_)) => Use::Evaluates,
@@ -93,8 +96,9 @@ impl Reading<'_, '_, '_> {
                 let held = if is_origin && *use_ == Use::Unknown { file.index.of_kind_in(k.call, id) } else { &[] };
                 let itself = Some(&id).filter(|id| file.index.kind(**id) == k.call);
                 for call in held.iter().chain(itself) {
+                    readers.trains |= *use_ == Use::Trains && called_name(&file.index, *call).is_some_and(makes_loader);
                     let found = (value.key().map(str::to_owned), use_.clone());
-                    readers.0.entry((file.path.to_owned(), *call)).or_default().insert(found);
+                    readers.of.entry((file.path.to_owned(), *call)).or_default().insert(found);
                 }
             });
         };
@@ -294,6 +298,7 @@ mod tests {
         check(&format!("{made}run = poptorch.inferenceModel(net)\nfor x in a:\n    run(x)\n"), true);
         check(&format!("{made}run(a)\n"), false);
         check(made, false);
+        check(&format!("{made}for x in zip(torch.rand(3)):\n    net(x).backward()\n"), false);
         check(&format!("{made}c = DataLoader(d)\nfor x in c:\n    net(x).backward()\n"), true);
     }
 
