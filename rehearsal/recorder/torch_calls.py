@@ -331,6 +331,10 @@ def _mixed_precision(torch):
     around(autocast, "__init__", made)
     around(autocast, "__enter__", enter)
     around(autocast, "__exit__", leave)
+    # A region for the device is one of the CPU.
+    for name in ("is_autocast_enabled", "get_autocast_dtype"):
+        if hasattr(torch, name):
+            around(torch, name, lambda original, *device: original(*("cpu" if one == MACHINE else one for one in device)))
 
     scaler = torch.amp.grad_scaler.GradScaler if hasattr(torch.amp, "grad_scaler") else torch.cuda.amp.GradScaler
 
@@ -472,7 +476,8 @@ def _export(original, model, args=(), *more, **options):
 def _jit(name):
     def call(original, *args, **kwargs):
         told(name)
-        if MACHINE == "hpu":
+        # DeepSpeed has scripted functions that nothing calls on Gaudi.
+        if MACHINE == "hpu" and f"{os.sep}site-packages{os.sep}" not in sys._getframe(2).f_code.co_filename:
             from habana_frameworks.torch import lacks
 
             lacks.script(name)

@@ -12,6 +12,7 @@ from stand_in_calls import record
 from torch_calls import SEEN_BY
 
 from .. import LAZY_MODE, check_mode
+from ..utils.internal import is_lazy  # noqa: F401
 
 # The last call that no mark_step() followed yet.
 _unmarked = []
@@ -37,3 +38,12 @@ def mark_step(device_str="", sync=False):
     check_mode()
     _unmarked.clear()
     record("mark_step", lazy=LAZY_MODE == "1")
+
+
+class step_closure:
+    """Asked by DeepSpeed's optimizer for Gaudi."""
+
+    @staticmethod
+    def _mark_step_if_lazy():
+        if is_lazy():
+            mark_step()

@@ -58,6 +58,10 @@ def get_amp_supported_dtype():
     return [torch.bfloat16, torch.float16]
 
 
+def setDeterministic(_):
+    record("torch.hpu.setDeterministic")
+
+
 def stream(which=None):
     return NoContext(which, "stream")
 
