@@ -61,7 +61,7 @@ def _like_self(call, tensor, *args):
 
 
 def _set_data(call, tensor, value):
-    if where(tensor) != where(value) and tensor.is_leaf and tensor.grad is not None:
+    if where(tensor) != where(value) and tensor.is_leaf and tensor.grad is not None and not hasattr(tensor.grad, MARK):
         setattr(tensor.grad, MARK, where(tensor) != "cpu")  # It stays where it is.
     call(tensor, value)
     mark(tensor, bool(getattr(value, MARK, False)))

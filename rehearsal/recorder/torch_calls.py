@@ -512,10 +512,14 @@ def _cuda_elsewhere(torch):
     if MACHINE == "cuda" or not PORTED:
         return
 
-    def needs_cuda(*_, **__):
-        raise refused(f"{MACHINE}.no-cuda", "torch.cuda.synchronize on a machine without CUDA")
+    def needs_cuda(name):
+        def refuse(*_, **__):
+            raise refused(f"{MACHINE}.no-cuda", f"torch.cuda.{name} on a machine without CUDA")
 
-    before(torch.cuda, "synchronize", needs_cuda)
+        return refuse
+
+    before(torch.cuda, "synchronize", needs_cuda("synchronize"))
+    torch.cuda.Stream.__new__ = needs_cuda("Stream")
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
         def asked(*_, _name=name, **__):
             broken(f"{MACHINE}.no-cuda", f"torch.cuda.{_name}() returns 0 here, whatever is in the {MACHINE.upper()}'s memory")
