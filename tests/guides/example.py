@@ -69,6 +69,9 @@ class Spectra(L.LightningModule):
     def train_dataloader(self):
         return batches()
 
+    def on_train_batch_start(self, batch, index):
+        self.trained_by = strategy(self.trainer)
+
 
 def weights(module):
     """On the host, put together where they are in parts."""
@@ -135,7 +138,7 @@ def judging(original):
         start = weights(module)
         computed.clear()
         original(trainer, module)
-        told.append(result(module, start, module.optimizer, strategy(trainer)))
+        told.append(result(module, start, module.optimizer, module.trained_by))
 
     return fit
 
@@ -197,7 +200,7 @@ def by_deepspeed(optimizer, **config):
 
 
 def run(text, expressions, names):
-    """Statement after statement: one that fails leaves its error in the name that it assigns."""
+    """Statement after statement: an assignment that fails leaves its error in the names, and may end the example."""
     image, label = next(iter(batches()))
     known = {
         "Block": Block, "Spectra": Spectra, "fit": fit, "fits": fits, "by_fabric": by_fabric, "by_deepspeed": by_deepspeed, "judged": judged, "weights": weights,
@@ -211,13 +214,17 @@ def run(text, expressions, names):
     Fabric.__init__ = one_card(Fabric.__init__)
     # Both packages are here, and lightning-habana builds on the other.
     text = text.replace("pytorch_lightning", "lightning.pytorch")
+    failed = []
     for statement in ast.parse(text).body:
         try:
             exec(compile(ast.Module([statement], []), "example", "exec"), known)
         except Exception as error:
             if not isinstance(statement, ast.Assign):
+                if failed:
+                    break
                 raise
-            known[ast.unparse(statement.targets[0])] = error
+            failed = [name.id for name in ast.walk(statement.targets[0]) if isinstance(name, ast.Name)]
+            known.update(dict.fromkeys(failed, error))
     for expression in expressions:
         try:
             value = str(eval(expression, known))

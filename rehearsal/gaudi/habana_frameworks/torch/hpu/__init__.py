@@ -12,6 +12,7 @@ from stand_in_calls import record
 from stand_in_random import get_rng_state, get_rng_state_all  # noqa: F401
 
 from ..utils.internal import is_lazy
+from . import random  # noqa: F401
 
 if is_lazy():
     from .graphs import *  # noqa: F401,F403
