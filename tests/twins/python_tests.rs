@@ -14,7 +14,8 @@ fn files() -> Vec<PathBuf> {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.starts_with("test_") && name.ends_with(".py")
     };
-    let folders = ["assertions", "guides", "../rehearsal/tests"].map(|folder| fs::read_dir(here().join(folder)).unwrap());
+    let folders =
+        ["assertions", "guides", "../rehearsal/tests"].map(|folder| fs::read_dir(here().join(folder)).unwrap());
     let mut found: Vec<_> = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     found.retain(|path| is_test(path));
     found.sort();
