@@ -79,7 +79,7 @@ def hydra():
 
 def lightning_habana():
     """The release of Gaudi's software, which the package asks a program of it for: the last that the package was made for. The DeepSpeed that
-    is installed has the version of the vendor's fork, the only one that the package accepts."""
+    is installed passes for the vendor's fork, the only one that the package accepts."""
     sys.modules["lightning_habana.utils.resources"].get_hpu_synapse_version = lambda: "1.18.0"
     if importlib.util.find_spec("deepspeed"):
         sys.path.insert(0, os.path.join(KIT, "gaudi", "deepspeed_fork"))
