@@ -1,8 +1,11 @@
 """Calls of packages beside PyTorch that are written down: what a program draws, logs and hands to Lightning."""
 
 import functools
+import importlib.util
+import os
 import sys
 
+from contracts import KIT
 from stand_in_calls import record
 
 
@@ -64,8 +67,6 @@ def torchvision():
 
 def hydra():
     """STAND_IN_HYDRA=1.1: as Hydra 1.1, whose `main` does not know `version_base`."""
-    import os
-
     module = sys.modules["hydra"]
     if os.environ.get("STAND_IN_HYDRA", "").startswith("1.1"):
         main = module.main
@@ -77,5 +78,14 @@ def hydra():
 
 
 def lightning_habana():
-    """The release of Gaudi's software, which the package asks a program of it for: the last that the package was made for."""
+    """The release of Gaudi's software, which the package asks a program of it for: the last that the package was made for. The DeepSpeed that
+    is installed passes for the vendor's fork, the only one that the package accepts."""
     sys.modules["lightning_habana.utils.resources"].get_hpu_synapse_version = lambda: "1.18.0"
+    if importlib.util.find_spec("deepspeed"):
+        sys.path.insert(0, os.path.join(KIT, "gaudi", "deepspeed_fork"))
+
+
+def deepspeed():
+    import deepspeed_cpu_adam
+
+    sys.modules["deepspeed.ops.op_builder.hpu.cpu_adam"].CPUAdamBuilder.load = lambda *_, **__: deepspeed_cpu_adam

@@ -2,9 +2,11 @@
 
 import functools
 import os
+import sys
 
 import stand_in_devices as devices
 from contracts import broken, kept
+from on_import import when_imported
 from stand_in_calls import MACHINE, PORTED, record
 from torch_calls import around, before, told
 
@@ -187,6 +189,16 @@ def _moved(value):
     return value
 
 
+def _sharded():
+    """FSDP asks the device's module for a number, which in PyTorch that is built for the device is one of it."""
+    import torch
+
+    def chosen(original, device_id, *args):
+        return torch.device(MACHINE, 0) if devices.is_ours(device_id) else original(device_id, *args)
+
+    around(sys.modules["torch.distributed.fsdp._init_utils"], "_get_device_from_device_id", chosen)
+
+
 def _spawn(torch):
     def spawn(original, function, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
         """One rank after the other, in this process, where there is one device."""
@@ -206,3 +218,4 @@ def install(torch):
         _init(torch)
         _collectives(torch)
         _data_parallel(torch)
+        when_imported("torch.distributed.fsdp._init_utils", _sharded)

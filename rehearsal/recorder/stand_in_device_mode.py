@@ -4,6 +4,7 @@ import functools
 
 import stand_in_random
 import torch
+import torch.utils.checkpoint
 import twin
 from contracts import refused
 from stand_in_devices import MARK, is_ours, mark, where
@@ -60,8 +61,15 @@ def _like_self(call, tensor, *args):
 
 
 def _set_data(call, tensor, value):
+    if where(tensor) != where(value) and tensor.is_leaf and tensor.grad is not None and not hasattr(tensor.grad, MARK):
+        setattr(tensor.grad, MARK, where(tensor) != "cpu")  # It stays where it is.
     call(tensor, value)
     mark(tensor, bool(getattr(value, MARK, False)))
+
+
+def _get_grad(call, tensor):
+    found = call(tensor)
+    return found if hasattr(found, MARK) else _like_self(lambda _: found, tensor)
 
 
 def _set_grad(call, tensor, value):
@@ -176,19 +184,15 @@ def _itself(call, tensor, *args, **kwargs):
     return tensor
 
 
-def _nothing(call, *args, **kwargs):
-    return None
-
-
 def _index(call, tensor):
     return 0 if getattr(tensor, MARK, False) else call(tensor)
 
 
 SPECIAL = {
     Tensor.device.__get__: _get_device, Tensor.is_cpu.__get__: _is("cpu"), Tensor.is_cuda.__get__: _is("cuda"),
-    Tensor.grad.__get__: _like_self, Tensor.data.__get__: _like_self, Tensor.data.__set__: _set_data, Tensor.grad.__set__: _set_grad,
+    Tensor.grad.__get__: _get_grad, Tensor.data.__get__: _like_self, Tensor.data.__set__: _set_data, Tensor.grad.__set__: _set_grad,
     Tensor.to: _to, Tensor.half: _cast(torch.float16), Tensor.bfloat16: _cast(torch.bfloat16), Tensor.cpu: _cpu, Tensor.cuda: _to_accelerator("cuda"), Tensor.numpy: _numpy, Tensor.__array__: _numpy,
-    Tensor.__iter__: _iter, Tensor.__repr__: _repr, Tensor.type: _type, Tensor.type_as: _type_as, Tensor.backward: _backward, Tensor.pin_memory: _itself, Tensor.record_stream: _nothing,
+    Tensor.__iter__: _iter, Tensor.__repr__: _repr, Tensor.type: _type, Tensor.type_as: _type_as, Tensor.backward: _backward, Tensor.pin_memory: _itself,
     Tensor.get_device: _index, Tensor.is_pinned: lambda call, tensor, *_: False,
     torch._pack_padded_sequence: _pack, torch._pad_packed_sequence: _pad,
     # It reads the arguments of `Module.to`; a device among them is what it is asked for.
@@ -274,3 +278,21 @@ def lacks():
 @functools.lru_cache(maxsize=None)
 def mode():
     return Devices()
+
+
+def install():
+    """From here on, in the hooks and functions that PyTorch calls while it computes gradients, too."""
+    mode().__enter__()
+    engine = getattr(torch.autograd, "_engine_run_backward", None)  # PyTorch 2.0 has it under no name.
+    if engine is not None:
+
+        @functools.wraps(engine)
+        def run(*args, **kwargs):
+            with mode():
+                return engine(*args, **kwargs)
+
+        torch.autograd._engine_run_backward = run
+    # A checkpoint compares what it computes again with what the engine saved, which has no marks.
+    checks = getattr(torch.utils.checkpoint, "_allowed_determinism_checks_to_fns", {})
+    if "default" in checks:
+        checks["default"] = lambda tensor: (tensor.shape, tensor.dtype)

@@ -307,6 +307,7 @@ def install():
     _accelerator()
     _variable()
     torch.Generator = Generator
+    torch.Tensor.record_stream = lambda tensor, stream: None  # PyTorch's own refuses streams of ours before it asks a mode.
     stand_in_random.install({"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None)}.get(MACHINE))
     if MACHINE == "cuda":
         _cuda()

@@ -70,9 +70,9 @@ def start_hpu():
 def install():
     """Puts the device into the PyTorch that is imported."""
     if _ready[0]:
-        from stand_in_device_mode import mode
+        from stand_in_device_mode import install
 
-        mode().__enter__()
+        install()
         from stand_in_device_modules import install as modules
 
         modules()

@@ -70,6 +70,7 @@ when_imported("matplotlib.figure", _of("matplotlib"))
 when_imported("lightning.pytorch.trainer.trainer", _of("lightning"))
 when_imported("pytorch_lightning.trainer.trainer", _of("pytorch_lightning"))
 when_imported("lightning_habana.utils.resources", _of("lightning_habana"))
+when_imported("deepspeed.ops.op_builder.hpu.cpu_adam", _of("deepspeed"))
 when_imported("hydra", _of("hydra"))
 when_imported("torchvision", _of("torchvision"))
 

@@ -331,6 +331,10 @@ def _mixed_precision(torch):
     around(autocast, "__init__", made)
     around(autocast, "__enter__", enter)
     around(autocast, "__exit__", leave)
+    # A region for the device is one of the CPU.
+    for name in ("is_autocast_enabled", "get_autocast_dtype"):
+        if hasattr(torch, name):
+            around(torch, name, lambda original, *device: original(*("cpu" if one == MACHINE else one for one in device)))
 
     scaler = torch.amp.grad_scaler.GradScaler if hasattr(torch.amp, "grad_scaler") else torch.cuda.amp.GradScaler
 
@@ -472,7 +476,8 @@ def _export(original, model, args=(), *more, **options):
 def _jit(name):
     def call(original, *args, **kwargs):
         told(name)
-        if MACHINE == "hpu":
+        # DeepSpeed has scripted functions that nothing calls on Gaudi.
+        if MACHINE == "hpu" and f"{os.sep}site-packages{os.sep}" not in sys._getframe(2).f_code.co_filename:
             from habana_frameworks.torch import lacks
 
             lacks.script(name)
@@ -507,10 +512,14 @@ def _cuda_elsewhere(torch):
     if MACHINE == "cuda" or not PORTED:
         return
 
-    def needs_cuda(*_, **__):
-        raise refused(f"{MACHINE}.no-cuda", "torch.cuda.synchronize on a machine without CUDA")
+    def needs_cuda(name):
+        def refuse(*_, **__):
+            raise refused(f"{MACHINE}.no-cuda", f"torch.cuda.{name} on a machine without CUDA")
 
-    before(torch.cuda, "synchronize", needs_cuda)
+        return refuse
+
+    before(torch.cuda, "synchronize", needs_cuda("synchronize"))
+    torch.cuda.Stream.__new__ = needs_cuda("Stream")
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
         def asked(*_, _name=name, **__):
             broken(f"{MACHINE}.no-cuda", f"torch.cuda.{_name}() returns 0 here, whatever is in the {MACHINE.upper()}'s memory")

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 
 KIT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.append(str(KIT))
@@ -75,6 +76,13 @@ def run(*args):
     return told(*args)[:2]
 
 
+def environment(target, more):
+    """Of a process on a target's machine, and the folders of its modules."""
+    machine = {"lightning": "hpu", "gaudi": "hpu", "xpu": "xpu", "cuda": "cuda"}.get(target, "cpu")
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("POPDIST", "PT_HPU", "HABANA"))}
+    return {**own, "STAND_IN_MACHINE": machine, **(more or {})}, [str(KIT / folder) for folder in ("recorder", "base", *PATHS[target])]
+
+
 class Run:
     """What became of a program: `error` is the last line it died of, `broken` the rules it broke, `kept` those it met."""
 
@@ -84,13 +92,9 @@ class Run:
             for name, content in (files or {}).items():
                 (root / name).write_text(content, encoding="utf-8")
             (root / "program.py").write_text(textwrap.dedent(program), encoding="utf-8")
-            paths = ["recorder", "base", *PATHS[target]]
-            environment = {
-                **{k: v for k, v in os.environ.items() if not k.startswith(("POPDIST", "PT_HPU", "HABANA"))},
-                "STAND_IN_MACHINE": {"lightning": "hpu", "gaudi": "hpu", "xpu": "xpu", "cuda": "cuda"}.get(target, "cpu"),
-                "STAND_IN_CONTRACTS": str(root / "contracts"), "STAND_IN_CALLS": str(root / "calls"), **(env or {}),
-            }
-            status, self.trace, self.out = told(["program.py", *argv], root, environment, [str(KIT / path) for path in paths])
+            files = {"STAND_IN_CONTRACTS": str(root / "contracts"), "STAND_IN_CALLS": str(root / "calls")}
+            variables, paths = environment(target, {**files, **(env or {})})
+            status, self.trace, self.out = told(["program.py", *argv], root, variables, paths)
             self.error = self.trace.strip().splitlines()[-1] if status else ""
             lines = [json.loads(line) for line in (root / "contracts").read_text().splitlines()]
             self.broken = {line["rule"]: line["broken"] for line in lines if line["broken"]}
@@ -120,3 +124,26 @@ class Programs(unittest.TestCase):
         for fault in run.broken[rule]:
             self.assertTrue(fault["file"].endswith(".py") and fault["line"] > 0, fault)
         return run
+
+
+class Prepared(Programs):
+    """Programs that are forked from a process of one machine, which has more imported than PyTorch."""
+
+    modules = ()
+    env = {}
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        socket = os.path.join(folder.name, "socket")
+        variables, paths = environment(cls.target, cls.env)
+        server = subprocess.Popen(
+            [sys.executable, str(KIT / "server.py"), socket, *cls.modules], env={**variables, "PYTHONPATH": os.pathsep.join(paths)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        cls.addClassCleanup(server.communicate)
+        if b"ready" not in server.stdout.read(6):
+            raise RuntimeError("the server did not start")
+        asked = unittest.mock.patch.dict(os.environ, STAND_IN_SERVER=socket)
+        asked.start()
+        cls.addClassCleanup(asked.stop)

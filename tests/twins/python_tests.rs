@@ -1,4 +1,5 @@
-//! Runs the tests of the Python code that these tests use: the kit's own, and those of the assertions.
+//! Runs the tests that are written in Python: the kit's own, those of the assertions, and of the guides' examples on the packages that
+//! they are for.
 
 use crate::server::Framework;
 use crate::trials::{trial, trials};
@@ -13,7 +14,8 @@ fn files() -> Vec<PathBuf> {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.starts_with("test_") && name.ends_with(".py")
     };
-    let folders = ["assertions", "../rehearsal/tests"].map(|folder| fs::read_dir(here().join(folder)).unwrap());
+    let folders =
+        ["assertions", "guides", "../rehearsal/tests"].map(|folder| fs::read_dir(here().join(folder)).unwrap());
     let mut found: Vec<_> = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     found.retain(|path| is_test(path));
     found.sort();
@@ -22,7 +24,8 @@ fn files() -> Vec<PathBuf> {
 
 pub(crate) fn trials() -> Vec<Trial> {
     let named = files().into_iter().map(|file| {
-        let of = if file.starts_with(here().join("assertions")) { "assertions" } else { "rehearsal" };
+        let own = |folder: &&str| file.starts_with(here().join(folder));
+        let of = ["assertions", "guides"].into_iter().find(own).unwrap_or("rehearsal");
         let name = format!("{of}::{}", file.file_stem().unwrap().to_str().unwrap());
         let framework = if name.contains("keras") { Framework::TensorFlow } else { Framework::PyTorch };
         trial(format!("python_tests::{name}"), move || {
@@ -34,5 +37,5 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn every_file_is_run() {
-    assert!(files().len() >= 16, "{:?}", files());
+    assert!(files().len() >= 17, "{:?}", files());
 }

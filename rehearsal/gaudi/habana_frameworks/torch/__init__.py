@@ -28,7 +28,7 @@ import torch  # noqa: E402
 
 devices.start_hpu()
 
-from . import core, hpu  # noqa: E402,F401
+from . import activity_profiler, adamw, core, hpu  # noqa: E402,F401
 
-torch.hpu = hpu
+torch.hpu = core.hpu = hpu
 sys.modules["torch.hpu"] = hpu

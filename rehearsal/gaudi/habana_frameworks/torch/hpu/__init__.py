@@ -3,13 +3,22 @@
 Source: https://docs.habana.ai/en/latest/PyTorch/Reference/Python_Packages.html.
 """
 
-import contextlib
+import sys
 
 import stand_in_random
 import torch
 from stand_in_device_modules import Event, NoContext, Properties, Stream, answers, recorded  # noqa: F401
 from stand_in_calls import record
 from stand_in_random import get_rng_state, get_rng_state_all  # noqa: F401
+
+from ..utils.internal import is_lazy
+from . import random  # noqa: F401
+
+if is_lazy():
+    from .graphs import *  # noqa: F401,F403
+
+# The bridge's memory.py brings in the name, by which lightning-habana asks for the card's memory.
+hpu = sys.modules[__name__]
 
 ABSENT = ("empty_cache", "ipc_collect")
 
@@ -58,47 +67,12 @@ def get_amp_supported_dtype():
     return [torch.bfloat16, torch.float16]
 
 
+def setDeterministic(_):
+    record("torch.hpu.setDeterministic")
+
+
 def stream(which=None):
     return NoContext(which, "stream")
 
 
 device = NoContext
-
-
-# HPU Graphs run again what was recorded; here nothing is recorded, and each call computes.
-
-
-def wrap_in_hpu_graph(module, **_):
-    record("wrap_in_hpu_graph")
-    return module
-
-
-def make_graphed_callables(module, sample_args, **_):
-    record("make_graphed_callables")
-    return module
-
-
-def ModuleCacher(max_graphs=10, **_):
-    def cached(model=None, inplace=True, **_):
-        record("ModuleCacher")
-        return model
-
-    return cached
-
-
-class HPUGraph:
-    def capture_begin(self, *_, **__):
-        record("HPUGraph.capture_begin")
-
-    def capture_end(self):
-        record("HPUGraph.capture_end")
-
-    def replay(self, *_, **__):
-        record("HPUGraph.replay")
-
-
-@contextlib.contextmanager
-def graph(hpu_graph, *_, **__):
-    hpu_graph.capture_begin()
-    yield
-    hpu_graph.capture_end()
