@@ -68,7 +68,8 @@ Without --write or --out, the port is printed as one patch for `git apply`.
 Paths in the patch and in reports are relative to PATH if it is a single folder, else to the current folder.
 Messages go to stderr as path:line:column: severity[recipe] message.
 
-Exit status: 0 ported; 1 a file could not be read or parsed, or --check found manual work; 2 wrong usage.";
+Exit status: 0 ported; 1 a file could not be read, parsed or written, another port is being written in the
+folder, or --check found manual work; 2 wrong usage.";
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
@@ -82,10 +83,11 @@ pub(crate) struct PortArgs {
     /// Write changed files in place; with `-`, print the ported text
     #[arg(long)]
     pub(crate) write: bool,
-    /// Save the patch to FILE before --write changes anything; `git apply -R FILE` reverts the port
+    /// Save the patch to FILE before --write changes anything; `git apply -R FILE` reverts the port, even one that was killed
     #[arg(long, value_name = "FILE", requires = "write")]
     pub(crate) patch: Option<PathBuf>,
-    /// Write the ported project to DIR, including unchanged files; fails if a file there differs from the port
+    /// Write the ported project to DIR, including unchanged files, and name what is not copied; fails if a file there differs
+    /// from the port
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Overwrite files in DIR that differ from the port
