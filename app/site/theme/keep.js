@@ -218,13 +218,21 @@ function offerToOpen(files) {
   arrived = show("arrived", "status", text, button("Open", answer(() => take(files))), button("Discard", answer()));
 }
 
+/** The last part of an address as a file's name. */
+function nameIn(address) {
+  try {
+    return decodeURIComponent(new URL(address).pathname.split("/").pop());
+  } catch {
+    return "shared.py";
+  }
+}
+
 /** What the service worker has stored for this page. */
 async function shared() {
   const waiting = await caches.open("portolan-shared");
   const files = [];
   for (const request of await waiting.keys()) {
-    const name = decodeURIComponent(new URL(request.url).pathname.split("/").pop());
-    files.push(new File([await (await waiting.match(request)).blob()], name));
+    files.push(new File([await (await waiting.match(request)).blob()], nameIn(request.url)));
   }
   await caches.delete("portolan-shared");
   const isTooLarge = new URLSearchParams(location.search).get("shared") === "too-large";
