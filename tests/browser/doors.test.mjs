@@ -48,8 +48,8 @@ async function withWork() {
 }
 
 /** A form that sends a text as the share sheet does, as soon as the page is open. */
-const form = (text) =>
-  `<form id=f method=post enctype="multipart/form-data" action="${site.address}port/share"><textarea name=text>${text}</textarea></form><script>f.submit()</script>`;
+const form = (text, before = "") =>
+  `<form id=f method=post enctype="multipart/form-data" action="${site.address}port/share"><textarea name=text>${text}</textarea></form><script>${before}f.submit()</script>`;
 
 const arrived = (page) => page.locator("#arrived");
 
@@ -83,8 +83,8 @@ test("what hides its origin is shown, and opened only if the reader agrees", { t
   await page.locator(".port-notice button", { hasText: "Restore previous project" }).click();
   await untilSource(page, mine);
   // More than the page opens is not stored.
-  pages.set("/large", { html: form("x".repeat(33 * 2 ** 20)), headers: { "referrer-policy": "no-referrer" } });
-  await page.goto(`${foreign}/large`);
+  pages.set("/large", { html: form("", `f.text.value = "x".repeat(33 * 2 ** 20);`), headers: { "referrer-policy": "no-referrer" } });
+  await page.goto(`${foreign}/large`, { waitUntil: "commit" });
   await arrived(page).locator("p", { hasText: "larger than 32 MiB" }).waitFor();
   assert.deepEqual(errors, []);
   await context.close();
@@ -119,6 +119,7 @@ test("a page that has opened this one can only send links, which displace no own
     const other = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], serviceWorkers: "block" });
     const from = new PortPage(await other.newPage(), other);
     await from.page.goto(`${site.address}port/`);
+    await from.page.locator("#source").waitFor();
     await from.fill(text);
     await from.ported();
     const link = await from.share();
