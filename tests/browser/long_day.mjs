@@ -22,10 +22,13 @@ async function measure() {
   };
 }
 
+/** After so many edits the text has the same length again. */
+const CYCLE = 50;
+
 /** A trainer in its nth version: edited at the end, in the middle, longer for a while and then short again. */
 function version(text, edit) {
   const lines = text.split("\n");
-  lines.splice(lines.length / 2, 0, ...Array.from({ length: edit % 50 }, (_, n) => `x_${edit}_${n} = torch.zeros(${n}).cuda()`));
+  lines.splice(lines.length / 2, 0, ...Array.from({ length: (edit + CYCLE) % CYCLE }, (_, n) => `x_${edit}_${n} = torch.zeros(${n}).cuda()`));
   return `${lines.join("\n")}\nlast = ${edit}\n`;
 }
 
@@ -39,11 +42,12 @@ export async function spend(edits, every, text, note = () => undefined) {
   try {
     const port = await PortPage.open(browser, site.address);
     const all = [];
-    for (let edit = 1; edit <= edits; edit++) {
+    // Before the first, so that everything that the page creates only once is there.
+    for (let edit = 1 - CYCLE; edit <= edits; edit++) {
       await port.fill(version(text, edit));
       await port.page.waitForFunction(() => document.querySelector("#result-pane")?.getAttribute("aria-busy") === "true", undefined, { timeout: 2000 }).catch(() => undefined);
       await port.ported();
-      if (edit % every) continue;
+      if (edit <= 0 || edit % every) continue;
       await port.keptAsItIs();
       const { page, worker, storage, elements } = await port.page.evaluate(measure);
       all.push({ edit, page: page / MIB, worker: worker / MIB, storage: storage / MIB, elements });

@@ -9,7 +9,7 @@ import { root } from "./site.mjs";
 
 test("a page that stays open does not grow with its edits", { timeout: 300_000 }, async () => {
   const text = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
-  const all = await spend(120, 10, text);
+  const all = await spend(90, 10, text);
   assert.deepEqual(growing(all, 4), [], JSON.stringify(all, null, 1));
   // The check itself notices growth.
   const leaking = all.map((one, at) => ({ ...one, worker: one.worker + 2 * at }));
