@@ -209,7 +209,7 @@ mod tests {
         assert!(
             help("test").starts_with("  test ") && help("test").contains("--fresh") && !help("test").contains("tested")
         );
-        assert_eq!(help("bench").lines().count(), 6);
+        assert_eq!(help("bench").lines().count(), 7);
         assert_eq!(help(""), USAGE);
         assert_eq!(help("usage:"), USAGE);
     }
