@@ -51,13 +51,22 @@ NO_TENSORFLOW = ("TensorFlow is not installed for this Python: install it with `
 SEVERAL = "for TensorFlow programs only one instance is compared; omit --instances."
 
 
+def whole(least, most):
+    """A whole number with these bounds, for the command line."""
+    def read(text):
+        if not text.removeprefix("-").isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not a whole number from {least} to {most}")
+        return int(text)
+    return read
+
+
 def arguments(argv):
     # The script's own arguments follow: `--batch` of a script is no abbreviation of `--batches`.
     parser = argparse.ArgumentParser(prog="rehearse.py", description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--target", required=True, choices=TARGETS)
-    parser.add_argument("--steps", type=int, default=64, metavar="N", help="stop after N steps on the accelerator; 0: never (default 64)")
-    parser.add_argument("--batches", type=int, default=4, metavar="N", help="batches per pass over a loader; 0: all (default 4)")
-    parser.add_argument("--fake-data", type=int, nargs="?", const=1000, default=0, metavar="N",
+    parser.add_argument("--steps", type=whole(0, 100_000), default=64, metavar="N", help="stop after N steps on the accelerator; 0: never (default 64)")
+    parser.add_argument("--batches", type=whole(0, 1_000_000), default=4, metavar="N", help="batches per pass over a loader; 0: all (default 4)")
+    parser.add_argument("--fake-data", type=whole(0, 10_000_000), nargs="?", const=1000, default=0, metavar="N",
                         help="generate fake torchvision and Keras data sets with N training samples (default 1000)")
     parser.add_argument("--fake-images", action="append", default=[], metavar="FOLDER[=CLASSES]",
                         help="generate a folder of fake images with one subfolder per class (10) at the path that the program reads")
@@ -66,19 +75,19 @@ def arguments(argv):
     parser.add_argument("--project", metavar="FOLDER", help="the port's project folder, which contains the script; both runs start in their project folders")
     parser.add_argument("--twin-args", metavar="ARGS", help="the original's arguments, as one string (default: the port's)")
     parser.add_argument("--port-args", metavar="ARGS", help="arguments of the port only, as one string, placed before those of both")
-    parser.add_argument("--batch-size", type=int, metavar="N", help="batch size for targets that need it at startup (rdu)")
+    parser.add_argument("--batch-size", type=whole(1, 131072), metavar="N", help="batch size for targets that need it at startup (rdu)")
     parser.add_argument("--first", action="append", default=[], metavar="ARGS",
                         help="first start the port with these arguments, in the same folder (SambaFlow: compile …)")
-    parser.add_argument("--twin-steps", type=int, default=16, metavar="K", help="number of steps to compare (default 16)")
-    parser.add_argument("--seed", type=int, default=20, help="seed of both runs (default 20)")
+    parser.add_argument("--twin-steps", type=whole(1, 100_000), default=16, metavar="K", help="number of steps to compare (default 16)")
+    parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=20, help="seed of both runs (default 20)")
     parser.add_argument("--precision", choices=("float32", "target"), default="float32", help="precision of both runs: float32, or that of the programs (default float32)")
     parser.add_argument("--report", metavar="FILE", help="the port's report (portolan port --format json), for recipe names")
     parser.add_argument("--json", metavar="FILE", help="write the result of the comparison as JSON")
     parser.add_argument("--html", metavar="FILE", help="write the result as an HTML page with both loss curves")
     parser.add_argument("--sdk", metavar="VERSION", help="the release of Gaudi's software: from 1.18 on `import torch` loads the bridge")
-    parser.add_argument("--instances", type=int, default=1, metavar="N", help="popdist: number of instances; a twin run starts them all (default 1)")
-    parser.add_argument("--instance", type=int, default=0, metavar="I", help="popdist: index of this instance (default 0)")
-    parser.add_argument("--replicas", type=int, default=1, metavar="N", help="popdist: total number of replicas (default: one per instance)")
+    parser.add_argument("--instances", type=whole(1, 64), default=1, metavar="N", help="popdist: number of instances; a twin run starts them all (default 1)")
+    parser.add_argument("--instance", type=whole(0, 63), default=0, metavar="I", help="popdist: index of this instance (default 0)")
+    parser.add_argument("--replicas", type=whole(1, 1024), default=1, metavar="N", help="popdist: total number of replicas (default: one per instance)")
     parser.add_argument("script", help="the script, followed by its arguments; or a complete launch command, including its launcher")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(argv)

@@ -61,7 +61,7 @@ impl Kind {
 
     /// Whether it is only counted and listed, not a failure.
     pub fn is_allowed(self) -> bool {
-        matches!(self, Self::Word | Self::Refused)
+        matches!(self, Self::Word)
     }
 
     fn named(name: &str) -> Option<Self> {

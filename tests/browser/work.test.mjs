@@ -216,7 +216,7 @@ test("an address that names a target, or nothing, leaves the kept work open", { 
   await context.close();
 });
 
-test("files that another app shares are opened", { timeout: 90_000 }, async () => {
+test("files that another app shares are opened once the reader agrees", { timeout: 90_000 }, async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${site.address}guides/`);
@@ -231,6 +231,7 @@ test("files that another app shares are opened", { timeout: 90_000 }, async () =
   await page.locator("#shared").setInputFiles({ name: "shared_trainer.py", mimeType: "text/x-python", buffer: Buffer.from(trainer) });
   await page.locator("#share").click();
   await page.waitForURL(/port\/$/);
+  await page.locator("#arrived", { hasText: "shared_trainer.py" }).getByText("Open", { exact: true }).click();
   const port = new PortPage(page, context);
   await port.ported();
   assert.equal(await port.source(), trainer);

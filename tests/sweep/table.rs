@@ -109,7 +109,7 @@ const WHAT_IS_CHECKED: &str = "\n
   a line that was neither edited nor reported. Branch style is not scanned, because it keeps the code of other modes.
 - **unreported mention**: the same for a string that is a key, is looked up or is displayed, and for code under a
   CUDA test, under a test for another operating system, or beside the program's own code for the target. Counted, but not a failure.
-- **file rejected**: CPython compiles the file, but the engine reports an error and leaves it unchanged. Counted, but not a failure.
+- **file rejected**: CPython compiles the file, but the engine reports an error and leaves it unchanged.
 ";
 
 fn thousands(n: usize) -> String {

@@ -4,7 +4,6 @@ mod launch;
 mod rehearse;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 pub(crate) use launch::{LaunchArgs, SchedulerArg};
@@ -68,7 +67,8 @@ Without --write or --out, the port is printed as one patch for `git apply`.
 Paths in the patch and in reports are relative to PATH if it is a single folder, else to the current folder.
 Messages go to stderr as path:line:column: severity[recipe] message.
 
-Exit status: 0 ported; 1 a file could not be read or parsed, or --check found manual work; 2 wrong usage.";
+Exit status: 0 ported; 1 a file could not be read, parsed or written, another port is being written in the
+folder, or --check found manual work; 2 wrong usage.";
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
@@ -82,10 +82,11 @@ pub(crate) struct PortArgs {
     /// Write changed files in place; with `-`, print the ported text
     #[arg(long)]
     pub(crate) write: bool,
-    /// Save the patch to FILE before --write changes anything; `git apply -R FILE` reverts the port
+    /// Save the patch to FILE before --write changes anything; `git apply -R FILE` reverts the port, even one that was killed
     #[arg(long, value_name = "FILE", requires = "write")]
     pub(crate) patch: Option<PathBuf>,
-    /// Write the ported project to DIR, including unchanged files; fails if a file there differs from the port
+    /// Write the ported project to DIR, including unchanged files, and name what is not copied; fails if a file there differs
+    /// from the port
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Overwrite files in DIR that differ from the port
@@ -143,11 +144,11 @@ pub(crate) struct ForwardArgs {
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = size)]
     pub(crate) size: Option<(usize, usize)>,
     /// Downsample K by K pixels to one: their mean and their largest label
-    #[arg(long, value_name = "K")]
-    pub(crate) downsample: Option<usize>,
-    /// Number of threads [default: all]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) downsample: Option<u32>,
+    /// Number of threads; more than processors are no faster [default: all processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
     /// Write input and outputs to this file
     #[arg(long, value_name = "FILE.safetensors")]
     pub(crate) out: Option<PathBuf>,
@@ -322,11 +323,15 @@ fn name_and_value(word: &str) -> Result<(String, String), String> {
     }
 }
 
-/// More than 16 times the pixels of the largest event is assumed to be a typo.
+/// The largest event has 1280 x 2048 pixels; a side of more than 8 times that, or more than 16 times the pixels, is
+/// assumed to be a typo.
 fn size(word: &str) -> Result<(usize, usize), String> {
     let sides = word.split_once('x').and_then(|(h, w)| Some((h.parse::<u32>().ok()?, w.parse::<u32>().ok()?)));
     match sides {
-        Some((h, w)) if u64::from(h) * u64::from(w) <= 1 << 26 => Ok((h as usize, w as usize)),
+        Some((h, w)) if ![h, w].iter().all(|side| (1..=1 << 14).contains(side)) => {
+            Err("each side must be from 1 to 16384".to_string())
+        }
+        Some((h, w)) if h * w <= 1 << 26 => Ok((h as usize, w as usize)),
         Some(_) => Err("larger than 67 million pixels".to_string()),
         None => Err("expected HEIGHTxWIDTH, e.g. 320x512".to_string()),
     }
@@ -334,9 +339,78 @@ fn size(word: &str) -> Result<(usize, usize), String> {
 
 #[cfg(test)]
 mod tests {
+    use super::Cli;
+    use clap::error::ErrorKind;
+    use clap::{CommandFactory, Parser};
+    use std::any::TypeId;
+
     #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    /// Every option with a number as a value, after the words of its command.
+    fn numbers(command: &clap::Command, words: &[String]) -> Vec<(Vec<String>, String)> {
+        let types = [
+            TypeId::of::<u16>(),
+            TypeId::of::<u32>(),
+            TypeId::of::<u64>(),
+            TypeId::of::<usize>(),
+            TypeId::of::<i64>(),
+            TypeId::of::<f64>(),
+        ];
+        let is_number = |arg: &&clap::Arg| types.iter().any(|known| arg.get_value_parser().type_id() == *known);
+        let own = command.get_arguments().filter(is_number).filter_map(|arg| arg.get_long());
+        let mut all: Vec<_> = own.map(|name| (words.to_vec(), name.to_owned())).collect();
+        for below in command.get_subcommands() {
+            all.extend(numbers(below, &[words, &[below.get_name().to_owned()]].concat()));
+        }
+        all
+    }
+
+    /// A number out of its bounds is refused with a sentence before anything is read or computed.
+    #[test]
+    fn every_number_has_bounds() {
+        // Any number of its type is a seed or names a synthetic event, and any port can be listened on.
+        let any = ["forward --seed", "forward --event", "rehearse --seed", "site serve --port"];
+        // The plan of a launch has the bounds of these, which are also those of the form on the page.
+        let of_plan = ["nodes", "instances", "replicas", "devices-per-replica", "batch", "accumulation"];
+        let of_plan = of_plan.map(|name| format!("launch --{name}"));
+        let from_zero = ["events --first", "rehearse --fake-data"];
+        let found = numbers(&Cli::command(), &[]);
+        assert!(found.len() > 15, "{found:?}");
+        let mut seen = Vec::new();
+        for (words, name) in found {
+            let option = format!("{} --{name}", words.join(" "));
+            let check = |value: &str| {
+                let line = ["portolan".to_owned()].into_iter().chain(words.iter().cloned());
+                let error = Cli::try_parse_from(line.chain([format!("--{name}={value}")])).err();
+                let kind = error.as_ref().map(clap::Error::kind);
+                let is_refused = matches!(kind, Some(ErrorKind::ValueValidation | ErrorKind::InvalidValue));
+                assert!(is_refused, "{option}={value}: {error:?}");
+            };
+            ["-1", "x", "", "1.5", "18446744073709551616"].into_iter().for_each(check);
+            seen.push(option.clone());
+            if any.contains(&option.as_str()) || of_plan.contains(&option) {
+                continue;
+            }
+            check("4294967295");
+            check("100000001");
+            if !from_zero.contains(&option.as_str()) {
+                check("0");
+            }
+        }
+        let known = any.into_iter().chain(of_plan.iter().map(String::as_str)).chain(from_zero);
+        for option in known {
+            assert!(seen.iter().any(|seen| seen == option), "{option} is no number any more");
+        }
+    }
+
+    #[test]
+    fn sizes_have_bounds() {
+        for word in ["0x0", "0x512", "1x67108864", "16384x16384", "-1x5", "4294967296x1", "x", "5", "16385x1"] {
+            assert!(super::size(word).is_err(), "{word}");
+        }
+        assert_eq!(super::size("8192x8192"), Ok((8192, 8192)));
     }
 }

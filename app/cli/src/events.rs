@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use uresnet::{Event, Tensor, write_safetensors};
 
+/// Pixels of all generated images: some three gigabytes of memory, and seconds.
+const MOST_PIXELS: u64 = 4096 * (320 * 512);
+
 /// Generates or reads the events and writes their pixels.
 pub(crate) fn run(args: &EventsArgs) -> Result<bool> {
     let columns = match &args.input {
@@ -19,7 +22,18 @@ pub(crate) fn run(args: &EventsArgs) -> Result<bool> {
             let last = larcv::count(path)?.min(args.first.saturating_add(args.count.unwrap_or(u64::MAX)));
             larcv::events(path, args.first..last.max(args.first.saturating_add(1)))?
         }
-        None => drawn(args.first..args.first + args.count.unwrap_or(1), args.size.unwrap_or(SYNTHETIC)),
+        None => {
+            let (count, size) = (args.count.unwrap_or(1), args.size.unwrap_or(SYNTHETIC));
+            let pixels = count * size.0 as u64 * size.1 as u64;
+            if pixels > MOST_PIXELS {
+                let (height, width) = size;
+                let most = MOST_PIXELS / (height * width) as u64;
+                return Err(
+                    usage(format!("--count {count}: at most {most} events of {height}x{width} in one file")).into()
+                );
+            }
+            drawn(args.first..args.first + count, size)
+        }
     };
     let bytes = write_safetensors(columns.iter().map(|(name, tensor)| (name.as_str(), tensor)))?;
     std::fs::write(&args.out, bytes).with_context(|| args.out.display().to_string())?;

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     if args.format == Format::Sarif {
         return Err(usage("forward supports the formats text and json").into());
     }
+    let threads = threads(args)?;
     let network = Network::new(&config(&args.config)?)?;
     let weights = match (&args.weights, args.seed) {
         (Some(path), _) => {
@@ -35,10 +36,6 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
         (None, seed) => Weights::seeded(&network, seed.unwrap_or(0)),
     };
     let event = event(args)?;
-    let threads = match args.threads {
-        Some(threads) => threads.get(),
-        None => std::thread::available_parallelism().map_or(1, |n| n.get()),
-    };
     let options = options(args);
     let plan = Plan::new(&network, &weights, event.picture.shape(), &options)?;
     let (logits, seconds) = pass(&plan, &event.picture, threads)?;
@@ -77,6 +74,19 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     Ok(agrees)
 }
 
+/// Threads beyond the processors only cost memory and time; a few are allowed, to compare machines.
+fn threads(args: &ForwardArgs) -> Result<usize> {
+    const ANYWHERE: usize = 64;
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let threads = args.threads.map_or(processors, |threads| threads as usize);
+    let most = processors.max(ANYWHERE);
+    if threads > most {
+        let machine = crate::messages::count(processors, "processor");
+        return Err(usage(format!("--threads {threads}: at most {most} here, on a machine with {machine}")).into());
+    }
+    Ok(threads)
+}
+
 /// The reference of a comparison rounds no more than a direct convolution; the fastest method rounds twice as much,
 /// which is visible if a network amplifies rounding.
 fn options(args: &ForwardArgs) -> Options {
@@ -113,7 +123,7 @@ fn event(args: &ForwardArgs) -> Result<Event> {
         }
     };
     match args.downsample {
-        Some(factor) => Ok(event.downsampled(factor)?),
+        Some(factor) => Ok(event.downsampled(factor as usize)?),
         None => Ok(event),
     }
 }

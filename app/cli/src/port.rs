@@ -17,6 +17,11 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let options = options(&args.choice);
     let recipes = RecipeSet::embedded();
     check_words(recipes, &options)?;
+    if let Some(file) = &args.patch {
+        output::check_is_new(file)?;
+    }
+    // Before the files are read: what another port is about to change can't be ported.
+    let claimed = if args.write { output::claim(&args.paths)? } else { None };
     let project = Project::read(&args.paths, args.out.as_deref())?;
     let port = port(&project, recipes, &options);
     let Port { ported, ledgers, shown, .. } = &port;
@@ -32,13 +37,11 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("{line}");
     }
     let mut written = true;
-    if let Some(file) = &args.patch {
-        output::keep_patch(&patch(&project, ported), file)?;
-    }
     if args.write {
-        written = output::write_back(&project, ported)?;
+        written = output::write_back(&project, ported, args.patch.as_deref())?;
+        drop(claimed);
     } else if let Some(out) = &args.out {
-        output::write_tree(&project, ported, out, args.force)?;
+        written = output::write_tree(&project, ported, out, args.force)?;
     }
     let twin = twin(&port, &options);
     match args.format {
@@ -53,7 +56,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
         say_line!("portolan: skipped {notebooks}; convert to Python with {EXPORT}");
     }
-    for link in &project.links_left_out {
+    // A copy of the folder names all links that are not in it.
+    let is_copy = args.out.is_some() && project.whole_folder;
+    for link in project.links_left_out.iter().filter(|_| !is_copy) {
         say_line!("portolan: skipped {}, a link to a path outside the project", link.display());
     }
     say!("{}", account(ledgers));

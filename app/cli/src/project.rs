@@ -57,11 +57,10 @@ impl Project {
     }
 
     fn read_those(paths: &[PathBuf], out: Option<&Path>, wanted: impl Fn(&Path) -> bool) -> Result<Project, Usage> {
-        let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
         if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err(usage("`-` (stdin) can be given only once"));
         }
-        let root = root_of(paths.iter().filter(|path| !is_stdin(path)))?;
+        let root = root_of(paths)?;
         let whole_folder = matches!(paths, [only] if !is_stdin(only) && only.is_dir());
         let mut project =
             Project { root, whole_folder, inputs: Vec::new(), notebooks_left_out: 0, links_left_out: Vec::new() };
@@ -173,14 +172,18 @@ fn slashed(path: &Path) -> String {
     parts.join("/")
 }
 
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
 /// The folder, if only one is given; otherwise the current folder if it contains everything; otherwise the common
-/// parent of all paths.
-fn root_of<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<Option<PathBuf>, Usage> {
+/// parent of all paths. None if only stdin is read.
+pub(crate) fn root_of(paths: &[PathBuf]) -> Result<Option<PathBuf>, Usage> {
     let whole = |path: &PathBuf| match std::path::absolute(path) {
         Ok(path) => Ok(clean(&path)),
         Err(error) => Err(usage(format!("{}: {error}", path.display()))),
     };
-    let paths: Vec<PathBuf> = paths.map(whole).collect::<Result<_, _>>()?;
+    let paths: Vec<PathBuf> = paths.iter().filter(|path| !is_stdin(path)).map(whole).collect::<Result<_, _>>()?;
     let Some(first) = paths.first() else { return Ok(None) };
     if paths.len() == 1 && first.is_dir() {
         return Ok(Some(first.clone()));

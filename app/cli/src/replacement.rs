@@ -41,6 +41,25 @@ impl New {
         Ok(self)
     }
 
+    /// A link, ready to replace what is there.
+    pub(crate) fn link_beside(file: &Path, to: &Path) -> Result<New> {
+        let new = New::beside(file)?;
+        fs::remove_file(&new.path)?;
+        link(to, &new.path)?;
+        Ok(new)
+    }
+
+    /// Becomes a file that does not exist yet, otherwise [`ErrorKind::AlreadyExists`].
+    pub(crate) fn place(self, file: &Path) -> Result<()> {
+        match fs::hard_link(&self.path, file) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists && file.symlink_metadata().is_err() => {
+                // The disk knows no second names.
+                self.rename(file)
+            }
+            linked => linked,
+        }
+    }
+
     /// Replaces a file.
     pub(crate) fn rename(self, file: &Path) -> Result<()> {
         fs::rename(&self.path, file)
@@ -100,16 +119,32 @@ impl Drop for New {
 }
 
 /// A file's new contents, on disk and ready to replace it.
-pub(crate) struct Replacement {
+pub(crate) struct Replacement<'a> {
     file: PathBuf,
+    old: &'a [u8],
     new: New,
     /// Whether the file has other names, which must continue to refer to the same file.
     is_shared: bool,
+    is_executable: bool,
 }
 
-impl Replacement {
-    /// Writes the contents next to the file, with its permissions and its owner. A read-only file is not changed.
-    pub(crate) fn prepare(file: &Path, bytes: &[u8]) -> Result<Replacement> {
+/// A file that was not replaced.
+pub(crate) struct NotReplaced {
+    pub(crate) error: Error,
+    /// Whether it may be half written.
+    pub(crate) is_torn: bool,
+}
+
+impl From<Error> for NotReplaced {
+    fn from(error: Error) -> NotReplaced {
+        NotReplaced { error, is_torn: false }
+    }
+}
+
+impl Replacement<'_> {
+    /// Writes the contents next to the file, with its permissions and its owner. A read-only file is not changed. `old`
+    /// is what the new contents were made from.
+    pub(crate) fn prepare<'a>(file: &Path, old: &'a [u8], bytes: &[u8]) -> Result<Replacement<'a>> {
         let file = fs::canonicalize(file)?;
         let about = fs::metadata(&file)?;
         if about.permissions().readonly() {
@@ -118,13 +153,24 @@ impl Replacement {
         let new = New::beside(&file)?.fill(|path| fs::write(path, bytes))?;
         fs::set_permissions(&new.path, about.permissions())?;
         let is_shared = has_other_names(&about) || !keep_owner(&new.path, &about);
-        Ok(Replacement { file, new, is_shared })
+        Ok(Replacement { file, old, new, is_shared, is_executable: is_executable(&about) })
     }
 
-    /// Replaces the file.
-    pub(crate) fn put(self) -> Result<()> {
+    /// Whether its owner may run the file.
+    pub(crate) fn is_executable(&self) -> bool {
+        self.is_executable
+    }
+
+    /// Replaces the file, if nobody has changed it since it was read.
+    pub(crate) fn put(self) -> std::result::Result<(), NotReplaced> {
+        let is_as_read = self.file.symlink_metadata()?.is_file() && fs::read(&self.file)? == self.old;
+        if !is_as_read {
+            return Err(
+                Error::other("it was changed while the port was made, and is left as it is; port it again").into()
+            );
+        }
         if !self.is_shared {
-            return self.new.rename(&self.file);
+            return Ok(self.new.rename(&self.file)?);
         }
         // The file itself has to be kept, so its bytes are overwritten. If the process is killed meanwhile, the new
         // file remains under a name that no later run removes, and that the next one searches for.
@@ -134,6 +180,7 @@ impl Replacement {
         self.new.rename(&whole.path)?;
         let end = lengthen(&mut file, &bytes)?;
         unless_it_fails(whole, || overwrite(&mut file, &bytes[..end], bytes.len() as u64))
+            .map_err(|error| NotReplaced { error, is_torn: true })
     }
 }
 
@@ -192,6 +239,27 @@ fn has_other_names(about: &Metadata) -> bool {
 
 #[cfg(not(unix))]
 fn has_other_names(_: &Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn link(to: &Path, from: &Path) -> Result<()> {
+    std::os::unix::fs::symlink(to, from)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) -> Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+#[cfg(unix)]
+fn is_executable(about: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    about.permissions().mode() & 0o100 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Metadata) -> bool {
     false
 }
 

@@ -46,6 +46,27 @@ pub fn git_patch_of(path: &str, old: &str, new: &str) -> String {
     out
 }
 
+/// A patch of one file whose reverse does not ask what is in the file: `git apply -R` moves the file as it is then to
+/// `aside`, and makes it again with its old text.
+pub fn git_patch_from_any(path: &str, aside: &str, old: &str, executable: bool) -> String {
+    let (a, b) = (quoted(&format!("a/{path}")), quoted(&format!("b/{path}")));
+    let tab = if path.contains(' ') { "\t" } else { "" };
+    let mode = if executable { "100755" } else { "100644" };
+    let mut out = format!("diff --git {a} {b}\ndeleted file mode {mode}\n");
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let count = old.len() as u32;
+    if count > 0 {
+        let _ = write!(out, "--- {a}{tab}\n+++ /dev/null\n@@ -{} +0,0 @@\n", range(0, count));
+        let all = Hunk { old_end: count, ..Hunk::default() };
+        write_lines(&mut out, &[all], &old, &[], 0, count);
+    }
+    let from = quoted(&format!("a/{aside}"));
+    let (plain_from, plain_to) = (quoted(aside), quoted(path));
+    let _ =
+        write!(out, "diff --git {from} {b}\nsimilarity index 100%\nrename from {plain_from}\nrename to {plain_to}\n");
+    out
+}
+
 /// Start and length of a hunk's lines as git counts them: from 1, an empty range names the line before it.
 fn range(start: u32, end: u32) -> String {
     match end - start {
@@ -135,6 +156,17 @@ mod tests {
             "a\r\nb\n",
             &format!("{head}@@ -1,2 +1,2 @@\n a\r\n-b\n\\ No newline at end of file\n+b\n"),
         );
+    }
+
+    #[test]
+    fn a_file_with_any_contents_gets_its_old_text_back() {
+        assert_eq!(
+            git_patch_from_any("my a.py", "kept/my a.py", "a\r\nb", true),
+            "diff --git a/my a.py b/my a.py\ndeleted file mode 100755\n--- a/my a.py\t\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\r\n-b\n\
+             \\ No newline at end of file\ndiff --git a/kept/my a.py b/my a.py\nsimilarity index 100%\n\
+             rename from kept/my a.py\nrename to my a.py\n"
+        );
+        assert!(!git_patch_from_any("a.py", "b.py", "", false).contains("@@"), "an empty file has no lines");
     }
 
     #[test]

@@ -12,6 +12,9 @@
 //!
 //! At every comment line it looks ahead to the next code, so the time for many of them is quadratic.
 //!
+//! In an annotation it takes a name with a subscript for a type, which no operator, call or other subscript can follow:
+//! `x: T[int] or int`, `-> T[int](3)`. Such a subscript is read as a call.
+//!
 //! In a tuple without brackets it only accepts starred parts that begin with a name: `return a, *b`, but not
 //! `return a, *[b]`.
 
@@ -91,6 +94,51 @@ pub(crate) fn readable(text: &str) -> Option<String> {
         at += 1;
     }
     out.and_then(|out| String::from_utf8(out).ok())
+}
+
+/// The text with such subscripts of annotations as calls, with every byte at its offset; none if the tree has an error at
+/// none of them. A tree with errors names some at a time.
+pub(crate) fn called_subscripts(text: &str, tree: &tree_sitter::Tree) -> Option<String> {
+    let mut out: Option<Vec<u8>> = None;
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if node.kind() == "generic_type"
+            && is_beside_error(node)
+            && let Some(subscript) = node.named_child(1).map(|subscript| subscript.byte_range())
+            && text[subscript.clone()].starts_with('[')
+            && text[subscript.clone()].ends_with(']')
+        {
+            let out = out.get_or_insert_with(|| text.as_bytes().to_vec());
+            (out[subscript.start], out[subscript.end - 1]) = (b'(', b')');
+        }
+        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+            continue;
+        }
+        while cursor.goto_parent() && !cursor.goto_next_sibling() {}
+        if cursor.depth() == 0 {
+            return out.and_then(|out| String::from_utf8(out).ok());
+        }
+    }
+}
+
+/// Whether the annotation that a type is in, or the parameter or statement with it, is in an error or next to one.
+fn is_beside_error(node: tree_sitter::Node<'_>) -> bool {
+    let parts =
+        ["generic_type", "type", "union_type", "member_type", "constrained_type", "typed_parameter", "assignment"];
+    let mut part = Some(node);
+    while let Some(node) = part {
+        let around = [node.parent(), node.next_sibling(), node.prev_sibling()];
+        if around.into_iter().flatten().any(|node| node.is_error()) {
+            return true;
+        }
+        // What follows the annotation may be read as a statement of its own: `if a else b`.
+        if node.kind() == "expression_statement" && node.next_sibling().is_some_and(|next| next.has_error()) {
+            return true;
+        }
+        part = node.parent().filter(|_| parts.contains(&node.kind()));
+    }
+    false
 }
 
 /// Whether a star is before a part of a tuple that does not begin with a name.
@@ -192,6 +240,39 @@ mod tests {
         check("def f():\n    return a, *(b for b in c)\n", Some("def f():\n    return a,  (b for b in c)\n"));
         check("x = *[a], *b, *await c\n", Some("x =  [a], *b,  await c\n"));
         check("x = a, *b.c(), 2 ** (3), f(*(d)), [1, *(e)]\nfrom a import *\n", None);
+    }
+
+    #[test]
+    fn an_annotation_goes_on_after_a_subscript() {
+        let check = |text: &str| {
+            for text in [text.to_owned(), format!("class A:\n    def f(self):\n        return a, *[b]\n{text}")] {
+                let tree = Tree::parse(&text);
+                assert!(!tree.has_error() && tree.text() == text, "{text}");
+            }
+        };
+        for rest in [
+            "or int",
+            "if a else b",
+            "and b",
+            "+ b",
+            "[str]",
+            "(3)",
+            "== 3",
+            "in b",
+            "| None or c",
+            ".d or c",
+            "is not e",
+        ] {
+            check(&format!("def f(x: T[int] {rest}): pass\n"));
+            check(&format!("def f(x: T[int] {rest} = T[3] or 4, *y: U[a, *b], z: V[W[a] {rest}] = 3): pass\n"));
+            check(&format!("def f(x) -> T[int] {rest}: pass\n"));
+            check(&format!("x: T[int] {rest} = 3\ny: T[U[int]] {rest}\n"));
+        }
+        check("def f(x: T[a] and T[b] or not T[c] < 3, y: U[a] or T[d]): pass\n");
+        check("type X = T[int] or int\ndef f[T: A[int] or B](x): pass\n");
+        for text in ["def f(x: T[int] or): pass\n", "x: T[int or int\n", "def f(x: T[int] int): pass\n"] {
+            assert!(Tree::parse(text).has_error(), "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Parsed Python: the syntax tree, its nodes in pre-order with their parents, and where it fails to parse.
 
 use crate::lines::{LineStarts, line_start};
-use crate::readable::{joined_comments, readable};
+use crate::readable::{called_subscripts, joined_comments, readable};
 use ast_grep_core::language::Language;
 use ast_grep_core::matcher::PatternBuilder;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
@@ -215,6 +215,9 @@ impl Trees {
     }
 }
 
+/// Attempts to read annotations: one more for each level of nesting, and for each that hides behind another's error.
+const DEEPEST_ANNOTATION: usize = 8;
+
 impl Tree {
     /// Parses a text; what is not Python becomes error nodes.
     pub fn parse(text: &str) -> Self {
@@ -260,11 +263,17 @@ impl Tree {
         if tree.root_node().has_error() && old.is_some() {
             tree = parse(source, None);
         }
-        if tree.root_node().has_error()
-            && let Some(readable) = readable(source)
-        {
-            let again = parse(&readable, None);
-            if !again.root_node().has_error() {
+        if tree.root_node().has_error() {
+            let mut again = readable(source).map(|readable| (parse(&readable, None), readable));
+            for _ in 0..DEEPEST_ANNOTATION {
+                let (last, source) = again.as_ref().map_or((&tree, source), |(tree, text)| (tree, text));
+                let Some(called) = last.root_node().has_error().then(|| called_subscripts(source, last)).flatten()
+                else {
+                    break;
+                };
+                again = Some((parse(&called, None), called));
+            }
+            if let Some((again, _)) = again.filter(|(again, _)| !again.root_node().has_error()) {
                 (tree, as_it_is) = (again, false);
             }
         }

@@ -190,7 +190,6 @@ const soon = () => {
 
 /** Files from another app are handled like files that the user chooses. */
 async function take(files) {
-  if (files.length === 0) return;
   let field;
   // The page is created in parts; this one may not exist yet.
   while (!(field = document.getElementById("open-files"))) await new Promise((go) => setTimeout(go, 20));
@@ -201,16 +200,52 @@ async function take(files) {
   soon();
 }
 
+let arrived;
+/** Shows files that another program has sent, and opens them if the reader agrees. */
+function offerToOpen(files) {
+  arrived?.remove();
+  if (files.length === 0) return;
+  const kibibytes = Math.ceil(files.reduce((sum, file) => sum + file.size, 0) / 1024);
+  const names = files.slice(0, 3).map((file) => file.name.slice(0, 80));
+  const more = files.length > 3 ? ` and ${files.length - 3} more` : "";
+  const isOpen = window.portolanWork.bytes().length > 0;
+  const effect = isOpen ? " Opening replaces the open project, which can then be restored." : "";
+  const text = `Another app or page has sent ${names.join(", ")}${more} (${kibibytes} KiB).${effect}`;
+  const answer = (act) => () => {
+    arrived.remove();
+    act?.();
+  };
+  arrived = show("arrived", "status", text, button("Open", answer(() => take(files))), button("Discard", answer()));
+}
+
+/** The last part of an address as a file's name. */
+function nameIn(address) {
+  try {
+    return decodeURIComponent(new URL(address).pathname.split("/").pop());
+  } catch {
+    return "shared.py";
+  }
+}
+
+/** What the service worker has stored for this page. */
 async function shared() {
   const waiting = await caches.open("portolan-shared");
   const files = [];
   for (const request of await waiting.keys()) {
-    const name = decodeURIComponent(new URL(request.url).pathname.split("/").pop());
-    files.push(new File([await (await waiting.match(request)).blob()], name));
+    files.push(new File([await (await waiting.match(request)).blob()], nameIn(request.url)));
   }
   await caches.delete("portolan-shared");
+  const isTooLarge = new URLSearchParams(location.search).get("shared") === "too-large";
   history.replaceState(null, "", location.pathname);
-  await take(files);
+  if (isTooLarge) arrived = show("arrived", "status", "What another app has sent is larger than 32 MiB.", button("Hide", () => arrived.remove()));
+  else offerToOpen(files);
+}
+
+/** Files that the reader opens with this app from the system's file manager. */
+async function launched({ files = [] }) {
+  const read = await Promise.all(files.map((handle) => handle.getFile()));
+  if (window.portolanWork.bytes().length > 0) offerToOpen(read);
+  else if (read.length > 0) await take(read);
 }
 
 async function start() {
@@ -226,8 +261,8 @@ async function start() {
   if (!isOwn) cleared = window.portolanWork.bytes();
   // Something may have been typed before this page listened.
   else soon();
-  if (location.search === "?shared") await shared();
-  window.launchQueue?.setConsumer(async ({ files = [] }) => take(await Promise.all(files.map((handle) => handle.getFile()))));
+  if (new URLSearchParams(location.search).has("shared")) await shared();
+  window.launchQueue?.setConsumer(launched);
   for (const event of ["input", "change", "click", "drop"]) addEventListener(event, soon);
   // Before the page is reloaded: otherwise the work in its address would take precedence over the saved work.
   window.portolanKeep = async () => {

@@ -4,7 +4,8 @@
 // already escaped where it is written; this is the second safeguard: nothing that runs, loads or links elsewhere
 // passes.
 if (window.trustedTypes) {
-  const active = /<(?:script|iframe|frame|object|embed|link|meta|base|form)\b|<[^<>]*\son[a-z]+\s*=/i;
+  // A handler follows a space, a slash or the end of a value; a `>` inside a value does not end the tag.
+  const active = /<(?:script|iframe|frame|object|embed|link|meta|base|form)\b|<[^<>]*[\s/"']on[a-z]+\s*=|<[a-z](?:"[^"]*"|'[^']*'|[^"'>])*(?:[\s/]|"[^"]*"|'[^']*')on[a-z]+\s*=/i;
   trustedTypes.createPolicy("default", {
     createHTML(html) {
       if (active.test(html)) throw new TypeError("This markup is not the site's own.");

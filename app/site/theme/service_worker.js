@@ -13,7 +13,13 @@ const key = (path) => new URL(`${path}?revision=${files.get(path).revision}`, sc
 /** The file at an address, if the site has one there. */
 function pathOf(url) {
   if (url.origin !== scope.origin || !url.pathname.startsWith(scope.pathname)) return undefined;
-  let path = decodeURIComponent(url.pathname.slice(scope.pathname.length));
+  let path;
+  try {
+    path = decodeURIComponent(url.pathname.slice(scope.pathname.length));
+  } catch {
+    // `%zz` is the name of nothing.
+    return undefined;
+  }
   if (path === "" || path.endsWith("/")) path += "index.html";
   if (!files.has(path) && files.has(`${path}/index.html`)) path += "/index.html";
   return files.has(path) ? path : undefined;
@@ -118,7 +124,7 @@ addEventListener("message", (event) => {
 addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   if (event.request.method === "POST" && url.href === new URL("port/share", scope).href) {
-    return event.respondWith(takeShared(event.request));
+    return event.respondWith(isFromOutside(event.request) ? takeShared(event.request) : toPort(""));
   }
   if (event.request.method !== "GET") return;
   const path = pathOf(url);
@@ -171,17 +177,34 @@ async function notFound(request) {
   return response ?? Response.error();
 }
 
-/** Files shared from another app are stored in a cache until the Port page reads them. */
+const toPort = (query) => Response.redirect(new URL(`port/${query}`, scope), 303);
+
+/**
+ * Whether a share may come from the system's share sheet. Any page can send a form to this address, and its browser then
+ * names the page's origin; a page can hide its origin, but not claim to have none other than this site's. So this is only
+ * the first safeguard: the Port page shows what has arrived, and asks before it opens it.
+ */
+function isFromOutside(request) {
+  const origins = [request.headers.get("Origin"), request.referrer && new URL(request.referrer).origin];
+  const isForeign = (origin) => origin && origin !== "null" && origin !== scope.origin;
+  return !origins.some(isForeign) && !/cross-site|same-site/.test(request.headers.get("Sec-Fetch-Site"));
+}
+
+/** More than the Port page opens is not worth the reader's storage space, in bytes. */
+const mostShared = 32 * 2 ** 20;
+
+/** Files shared from another app are stored in a cache until the Port page has asked about them. */
 async function takeShared(request) {
   const form = await request.formData();
   await caches.delete(sharedName);
-  const cache = await caches.open(sharedName);
   const shared = form.getAll("files").filter((file) => file instanceof File);
   const text = form.get("text");
-  if (shared.length === 0 && text) shared.push(new File([text], "shared.py"));
+  if (shared.length === 0 && typeof text === "string" && text) shared.push(new File([text], "shared.py"));
+  if (shared.reduce((sum, file) => sum + file.size, 0) > mostShared) return toPort("?shared=too-large");
+  const cache = await caches.open(sharedName);
   for (const [index, file] of shared.entries()) {
     const name = encodeURIComponent(file.name || `shared-${index}.py`);
     await cache.put(new URL(`port/shared/${index}/${name}`, scope), new Response(file));
   }
-  return Response.redirect(new URL("port/?shared", scope), 303);
+  return toPort("?shared");
 }

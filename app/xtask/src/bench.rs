@@ -6,7 +6,7 @@ mod port;
 mod site;
 
 pub(crate) use forward::compare;
-pub(crate) use pages::{run_lighthouse, run_typing};
+pub(crate) use pages::{run_day, run_lighthouse, run_typing};
 pub(crate) use port::run_port;
 pub(crate) use site::run_site;
 

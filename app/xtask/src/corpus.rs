@@ -66,7 +66,10 @@ pub(crate) fn run_part(part: Part, minutes: Option<f64>) -> Result<()> {
     let folders = ensure(part)?;
     let folder = folder()?;
     let list = folder.join("files.tsv");
-    let files = packages::python_files(&folder, &folders)?;
+    let mut files = packages::python_files(&folder, &folders)?;
+    if part == Part::Whole {
+        files.extend(packages::cpython_tests(&setup::python_with_pip(&folder)?)?);
+    }
     let lines: String = files.iter().map(|(shown, file)| format!("{shown}\t{}\n", file.display())).collect();
     std::fs::write(&list, lines).with_context(|| format!("cannot write {}", list.display()))?;
     let mut sweep = sweep(part.profile(), "corpus")?;

@@ -20,6 +20,7 @@ mod modules;
 mod paths;
 mod reproduce;
 mod same_bytes;
+mod sbom;
 mod serve;
 mod setup;
 mod size;
@@ -53,11 +54,13 @@ usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
   generated     ports generated training programs and compares runs
                 [--minutes N] [--target T] [--habit H] [--seed N] [--resume] [--bounded]
   deny          licences, sources and known vulnerabilities of dependencies; needs the network
+  sbom          writes the bill of materials of a release, as CycloneDX  FILE
   reproduce     builds the site twice, in different folders, and lists the files that differ
   bench port    porting time compared with a parse, ast-grep and TorchFix
   bench diff    time of a diff
   bench site    time to build the pages, and 10,000 generated ones
   bench typing  time from keypress to painted frame, and for large projects, in the built page
+  bench day     memory of the page, its worker and its storage while 2,000 edits are made  [EDITS]
   bench lighthouse  Lighthouse on the built pages, or only on those named  [PAGE …]
   bench forward the forward pass compared with onnxruntime-web, ONNX Runtime and PyTorch  [--runs N] [HEIGHTxWIDTH …]
   modules       builds the network's modules into a folder: a part of build  FOLDER
@@ -110,11 +113,14 @@ fn main() -> ExitCode {
         ["fuzz", names @ ..] if !has_option(names) => fuzz::run_targets(1.0, names),
         ["size"] => size::run(size::Limit::Bar),
         ["deny"] => deny::check_all(),
+        ["sbom", file] => sbom::write(Path::new(file)),
         ["reproduce"] => reproduce::build_twice(),
         ["bench", "port"] => bench::run_port(),
         ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),
         ["bench", "typing"] => bench::run_typing(),
+        ["bench", "day"] => bench::run_day(&[]),
+        ["bench", "day", edits] if !has_option(&[edits]) => bench::run_day(&[edits]),
         ["bench", "lighthouse", pages @ ..] if !has_option(pages) => bench::run_lighthouse(pages),
         ["bench", "forward", "--runs", runs, sizes @ ..] => match runs.parse() {
             Ok(runs) if runs > 0 => bench::compare(sizes, runs),
@@ -203,7 +209,7 @@ mod tests {
         assert!(
             help("test").starts_with("  test ") && help("test").contains("--fresh") && !help("test").contains("tested")
         );
-        assert_eq!(help("bench").lines().count(), 6);
+        assert_eq!(help("bench").lines().count(), 7);
         assert_eq!(help(""), USAGE);
         assert_eq!(help("usage:"), USAGE);
     }

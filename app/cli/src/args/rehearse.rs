@@ -39,7 +39,8 @@ pub(crate) struct RehearseArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) replicas: Option<u32>,
     /// Generate fake torchvision and Keras data sets with N training samples
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000", require_equals = true)]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000", require_equals = true,
+        value_parser = clap::value_parser!(u32).range(..=10_000_000))]
     pub(crate) fake_data: Option<u32>,
     /// Generate a folder of fake images with one subfolder per class (10 by default) at the path that the program reads
     #[arg(long, value_name = "FOLDER[=CLASSES]")]

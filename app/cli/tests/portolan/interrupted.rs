@@ -5,6 +5,7 @@ use crate::{TRAINER, folder, ported_trainer, read};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 use tempfile::TempDir;
 
 /// A project large enough to interrupt a run in the middle.
@@ -12,12 +13,16 @@ const FILES: usize = 400;
 
 fn project() -> TempDir {
     let home = TempDir::new().unwrap();
-    for number in 0..FILES {
-        let file = home.path().join(path(number));
+    fill(home.path(), FILES);
+    home
+}
+
+fn fill(home: &Path, files: usize) {
+    for number in 0..files {
+        let file = home.join(path(number));
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, TRAINER).unwrap();
     }
-    home
 }
 
 fn path(number: usize) -> String {
@@ -40,12 +45,125 @@ fn left_behind(home: &Path) -> Vec<PathBuf> {
 
 /// The number of ported files; every one has to be unchanged or ported.
 fn ported(home: &Path, new: &str) -> usize {
+    ported_of(home, new, FILES)
+}
+
+fn ported_of(home: &Path, new: &str, files: usize) -> usize {
     let is_new = |number: usize| {
         let text = read(home, &path(number));
         assert!(text == TRAINER || text == new, "{} is neither the old file nor the new:\n{text}", path(number));
         text == new
     };
-    (0..FILES).filter(|number| is_new(*number)).count()
+    (0..files).filter(|number| is_new(*number)).count()
+}
+
+/// Reverts with the patch that a run has left.
+fn take_back(home: &Path) {
+    let mut git = Command::new("git");
+    let ran = git.current_dir(home.join("p")).args(["apply", "-R", "../port.patch"]).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// A number of the environment, for a longer run than that of every day.
+fn number_of(name: &str, usual: usize) -> usize {
+    std::env::var(name).map_or(usual, |value| value.parse().unwrap())
+}
+
+#[test]
+fn a_run_killed_at_any_moment_can_be_taken_back() {
+    let (files, kills) = (number_of("KILLED_FILES", 200), number_of("KILLS", 16));
+    // In memory, if possible: a kill loses nothing of what was written, and a disk would take most of the time.
+    let (home, new) = (TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap(), ported_trainer());
+    let home = home.path();
+    let patch = home.join("port.patch");
+    let whole = {
+        fill(home, files);
+        let start_of_run = Instant::now();
+        assert!(start(home, &["--patch", "port.patch"]).wait().unwrap().success());
+        start_of_run.elapsed()
+    };
+    assert_eq!(ported_of(home, &new, files), files);
+    take_back(home);
+    fs::remove_file(&patch).unwrap();
+
+    let (mut seed, mut partial) = (7_u64, 0);
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    // On a busy machine most of them come too early or too late.
+    let mut kill = 0;
+    while kill < kills || (partial < 2 && kill < 10 * kills) {
+        kill += 1;
+        let mut run = start(home, &["--patch", "port.patch"]);
+        if kill % 2 == 0 {
+            std::thread::sleep(whole.mul_f64(random(1000) as f64 / 1000.0));
+        } else {
+            // The moments that matter most are short: when files are being replaced, in their order.
+            let last = home.join(path(random(files as u64 / 2) as usize));
+            while fs::read_to_string(&last).unwrap() == TRAINER && run.try_wait().unwrap().is_none() {}
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let some = ported_of(home, &new, files);
+        partial += usize::from((1..files).contains(&some));
+        if patch.exists() {
+            take_back(home);
+            fs::remove_file(&patch).unwrap();
+        }
+        assert_eq!(ported_of(home, &new, files), 0, "{some} files were replaced");
+        for entry in fs::read_dir(home.join("p")).unwrap().map(|entry| entry.unwrap()) {
+            if entry.file_name().to_string_lossy().starts_with(".portolan-reverted-") {
+                fs::remove_dir_all(entry.path()).unwrap();
+            }
+        }
+    }
+    eprintln!("{kill} runs killed, {partial} of them with some of {files} files replaced");
+    assert!(partial > 0, "no run was killed while it replaced files");
+    // No killed run has left a lock, or anything that a complete one does not remove.
+    assert!(start(home, &["--patch", "port.patch"]).wait().unwrap().success());
+    if Path::new("/proc/self").exists() {
+        assert_eq!(left_behind(home), [] as [PathBuf; 0]);
+    }
+    take_back(home);
+    assert_eq!(ported_of(home, &new, files), 0);
+}
+
+/// Waits until a run has read all files and is writing the new ones beside them.
+fn wait_until_it_writes(home: &Path, run: &mut Child) {
+    while left_behind(home).is_empty() {
+        assert!(run.try_wait().unwrap().is_none(), "the run was over before it was seen to write");
+    }
+}
+
+#[test]
+fn what_somebody_else_writes_meanwhile_is_kept() {
+    let (home, new) = (project(), ported_trainer());
+    let home = home.path();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+    command.current_dir(home).args(["port", "--target", "hpu", "--write", "--patch", "port.patch", "p"]);
+    let mut run = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    wait_until_it_writes(home, &mut run);
+    let edited = format!("{TRAINER}# mine\n");
+    fs::write(home.join(path(FILES - 1)), &edited).unwrap();
+    fs::remove_file(home.join(path(FILES - 2))).unwrap();
+    // One port at a time.
+    let other = crate::portolan(home, &["port", "--target", "xpu", "--write", "--patch", "other.patch", "p"]);
+    assert!(other.code == 1 && other.err.contains("another port is being written in"), "{other:?}");
+    assert!(!home.join("other.patch").exists());
+
+    let ran = run.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    let why = "the file can't be written: it was changed while the port was made";
+    assert!(said.contains(&format!("{}: {why}", path(FILES - 1))), "{said}");
+    assert!(said.contains(&format!("{}: the file can't be written: No such file", path(FILES - 2))), "{said}");
+    assert_eq!(read(home, &path(FILES - 1)), edited);
+    assert_eq!(ported_of(home, &new, FILES - 2), FILES - 2);
+    take_back(home);
+    assert_eq!(ported_of(home, &new, FILES - 2), 0);
+    assert_eq!(read(home, &path(FILES - 1)), edited);
+    assert_eq!(crate::portolan(home, &["port", "--target", "xpu", "--write", "p"]).code, 0, "the folder is free again");
 }
 
 #[test]

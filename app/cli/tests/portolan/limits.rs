@@ -38,6 +38,27 @@ fn folders_deeper_than_paths_are_long() {
 }
 
 #[test]
+fn numbers_beyond_reason_are_refused_at_once() {
+    let home = folder(&[]);
+    let check = |words: &[&str], said: &str| {
+        let start = std::time::Instant::now();
+        let ran = portolan(home.path(), words);
+        assert_eq!(ran.code, 2, "{words:?}: {ran:?}");
+        assert!(ran.err.contains(said), "{words:?}: {ran:?}");
+        assert!(start.elapsed().as_secs() < 20, "{words:?}");
+    };
+    let forward = ["forward", "--config", "small", "--weights", "sample", "--threads"];
+    check(&[&forward[..], &["4000"]].concat(), "--threads 4000: at most");
+    check(&[&forward[..], &["1000000"]].concat(), "1000000 is not in 1..=4096");
+    check(&[&forward[..], &["1", "--size", "1x67108864"]].concat(), "each side must be from 1 to 16384");
+    check(
+        &["events", "--count", "4096", "--size", "8192x8192", "--out", "e.safetensors"],
+        "--count 4096: at most 10 events of 8192x8192 in one file",
+    );
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_notebook_or_an_archive_of_any_size_is_not_read() {
     let home = folder(&[("p/a.py", TRAINER)]);
     for name in ["huge.ipynb", "huge.zip", "p/huge.ipynb"] {

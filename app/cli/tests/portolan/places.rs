@@ -117,6 +117,29 @@ fn a_port_can_be_taken_back() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_patch_has_what_was_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = folder(&[("p/a.py", TRAINER), ("p/b.py", TRAINER), ("none/c.py", "x = 1\n"), ("locked/d.py", TRAINER)]);
+    for locked in ["p/b.py", "locked/d.py"] {
+        fs::set_permissions(home.path().join(locked), fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    let port = |patch: &str, folder: &str| {
+        portolan(home.path(), &["port", "--target", "hpu", "--write", "--patch", patch, folder])
+    };
+    let ran = port("port.patch", "p");
+    assert!(ran.code == 1 && ran.err.contains("p/b.py: the file can't be written: it is read-only"), "{ran:?}");
+    assert_eq!((read(home.path(), "p/a.py"), read(home.path(), "p/b.py")), (ported_trainer(), TRAINER.to_owned()));
+    assert_eq!(read(home.path(), "port.patch"), codemod::git_patch_of("a.py", TRAINER, &ported_trainer()));
+    let back = Command::new("git").current_dir(home.path().join("p")).args(["apply", "-R", "../port.patch"]).status();
+    assert!(back.unwrap().success());
+    assert_eq!(read(home.path(), "p/a.py"), TRAINER);
+    // A patch of nothing is none: git would refuse it.
+    assert_eq!((port("none.patch", "none").code, port("locked.patch", "locked").code), (0, 1));
+    assert!(!home.path().join("none.patch").exists() && !home.path().join("locked.patch").exists());
+}
+
 #[test]
 fn out_holds_the_whole_project() {
     let home = folder(&[
@@ -142,6 +165,86 @@ fn out_holds_the_whole_project() {
         }
         assert_eq!(read(home.path(), "p/trainer.py"), TRAINER, "the project itself stays");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn out_says_what_is_not_in_it() {
+    use std::os::unix::fs::symlink;
+    let home = folder(&[
+        ("p/src/trainer.py", TRAINER),
+        ("p/sub/lib/net.py", TRAINER),
+        ("p/sub/.git", "gitdir: ../.git/modules/sub\n"),
+        ("p/.git/config", "x"),
+        ("p/venv/pyvenv.cfg", ""),
+        ("data/events.h5", "x"),
+        ("outside.py", TRAINER),
+    ]);
+    let p = home.path().join("p");
+    fs::create_dir(p.join("logs")).unwrap();
+    for (to, from) in [
+        ("src", "p/code"),
+        ("../src/trainer.py", "p/sub/again.py"),
+        ("../../p/sub", "p/src/round"),
+        ("../data", "p/data"),
+        ("../outside.py", "p/shared.py"),
+        ("nowhere", "p/broken"),
+        ("venv", "p/env"),
+    ] {
+        symlink(to, home.path().join(from)).unwrap();
+    }
+    symlink(p.join("src"), p.join("sub/whole")).unwrap();
+    assert!(Command::new("mkfifo").arg(p.join("pipe")).status().unwrap().success());
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--out", "out", "p"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let out = home.path().join("out");
+    for (link, to) in
+        [("code", "src"), ("sub/again.py", "../src/trainer.py"), ("src/round", "../sub"), ("sub/whole", "../src")]
+    {
+        assert_eq!(fs::read_link(out.join(link)).unwrap(), Path::new(to), "{link}");
+        assert!(out.join(link).exists(), "{link}");
+    }
+    assert_eq!(read(&out, "sub/whole/trainer.py"), ported_trainer());
+    assert_eq!(read(&out, "sub/lib/net.py"), ported_trainer());
+    assert!(out.join("logs").is_dir());
+    for (path, why) in [
+        ("data", "a link to a path outside the project"),
+        ("shared.py", "a link to a path outside the project"),
+        ("broken", "a link to nothing"),
+        ("env", "a link to a path that is not copied"),
+        ("sub/.git", "a submodule's link to its repository"),
+        ("pipe", "neither a file nor a folder"),
+    ] {
+        assert!(ran.err.contains(&format!("portolan: not in out: {path}, {why}\n")), "{path}: {ran:?}");
+        assert!(out.join(path).symlink_metadata().is_err(), "{path} is said not to be there");
+    }
+    assert!(ran.err.contains("not in out, tools' and third-party files: .git, venv\n"), "{ran:?}");
+    assert!(!ran.err.contains("skipped"), "nothing is reported twice: {ran:?}");
+    let again = portolan(home.path(), &["port", "--target", "hpu", "--out", "out", "p"]);
+    assert_eq!((again.code, &again.err), (0, &ran.err), "the same again");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn out_copies_the_rest_if_a_file_can_not_be_read() {
+    let home = folder(&[("p/trainer.py", TRAINER), ("p/notes.txt", "mine"), ("p/closed/a.txt", "a")]);
+    // Whoever runs the tests may be allowed to read everything, so they run as somebody who is not.
+    let script = format!(
+        "chmod 777 . && chmod -R a+rX p && chmod 0 p/notes.txt p/closed && \
+         cp '{}' portolan && chmod 755 portolan && setpriv --reuid 65534 --regid 65534 --clear-groups ./portolan port --target hpu --out out p",
+        env!("CARGO_BIN_EXE_portolan")
+    );
+    let ran = Command::new("sh").current_dir(home.path()).args(["-c", &script]).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    if said.contains("setpriv:") || said.contains("sh:") {
+        eprintln!("another user can't be had here: {said}");
+        return;
+    }
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    for path in ["notes.txt", "closed"] {
+        assert!(said.contains(&format!("not in out: {path}, which can't be read: Permission denied")), "{said}");
+    }
+    assert_eq!(read(home.path(), "out/trainer.py"), ported_trainer());
 }
 
 #[test]

@@ -9,6 +9,23 @@ use tables::{Counting, Tasks};
 
 const SRUN: &str = "https://slurm.schedmd.com/srun.html";
 
+/// The last index of a job array that Slurm can be set up for.
+const LAST_INDEX: u32 = 4_000_000;
+
+/// Whether each number of a job array is an index, and each range begins with the lower: `0-9`, `1,5,7`, `0-15:4%2`.
+fn are_indices(array: &str) -> bool {
+    let number = |word: &str| word.parse::<u32>().ok().filter(|index| *index <= LAST_INDEX);
+    let (indices, at_once) = array.split_once('%').map_or((array, None), |(indices, limit)| (indices, Some(limit)));
+    let is_part = |part: &str| {
+        let (range, step) = part.split_once(':').map_or((part, None), |(range, step)| (range, Some(step)));
+        let ends = range.split_once('-').unwrap_or((range, range));
+        let is_positive = |word: &str| number(word).is_some_and(|number| number > 0);
+        matches!((number(ends.0), number(ends.1)), (Some(first), Some(last)) if first <= last)
+            && step.is_none_or(is_positive)
+    };
+    indices.split(',').all(is_part) && at_once.is_none_or(|limit| number(limit).is_some_and(|number| number > 0))
+}
+
 impl Draft<'_> {
     /// The words that become directives unchanged, restricted to what needs no quotes; and combinations that are not
     /// allowed.
@@ -25,6 +42,11 @@ impl Draft<'_> {
             let Some(value) = self.value(field) else { continue };
             if value.starts_with('-') || !value.chars().all(plain(more)) {
                 self.problem(field, format!("may have only letters, digits and {more}, such as {example}"));
+            } else if field == "array" && !are_indices(value) {
+                self.problem(
+                    field,
+                    format!("must be indices from 0 to {LAST_INDEX}, ranges from the lower, such as 0-9"),
+                );
             } else if scheduler == Scheduler::Bash {
                 self.problem(field, "needs a scheduler: --scheduler slurm or pbs");
             } else if scheduler == Scheduler::Pbs && matches!(field, "qos" | "memory") {

@@ -32,6 +32,27 @@ fn numbers() {
 }
 
 #[test]
+fn indices_of_an_array() {
+    let with = |array: &'static str| {
+        move |request: &mut Request| {
+            request.scheduler = Scheduler::Slurm;
+            request.values.extend(
+                [("partition", "p"), ("time", "01:00:00"), ("array", array)].map(|(n, v)| (n.into(), v.into())),
+            );
+        }
+    };
+    for array in ["x", "5-2", "0-99999999999999", "4000001", "0-9:0", "0-9%0", "1,,2", "1-", "1-2-3", "%4"] {
+        check("hpu", "generic", with(array), "array");
+    }
+    let target = Target::named("hpu").expect("a target");
+    for array in ["0", "0-9", "1,5,7", "0-15:4%2", "3-3", "0-4000000"] {
+        let mut request = Request::new(target, "train.py");
+        with(array)(&mut request);
+        plan(&request, &site_named("generic", target).expect("a site")).expect(array);
+    }
+}
+
+#[test]
 fn launchers_that_a_scheduler_does_not_carry() {
     let over_pbs = |launcher| {
         move |request: &mut Request| {

@@ -1,4 +1,4 @@
-//! `cargo xtask bench typing` and `cargo xtask bench lighthouse`: the built site in Chromium. Both measure the contents
+//! `cargo xtask bench typing`, `bench day` and `bench lighthouse`: the built site in Chromium. They measure the contents
 //! of `dist/`, and are only meaningful on an otherwise idle machine.
 
 use crate::setup;
@@ -10,6 +10,11 @@ use std::path::Path;
 /// The time from keypress to painted frame, and how long a large project blocks the page.
 pub(crate) fn run_typing() -> Result<()> {
     in_browser("typing and large projects on the page at /port/", Path::new("app/web/benches/typing.mjs"), &[])
+}
+
+/// The memory of a page that stays open for many edits.
+pub(crate) fn run_day(edits: &[&str]) -> Result<()> {
+    in_browser("2,000 edits on the page at /port/, or as many as named", Path::new("app/web/benches/day.mjs"), edits)
 }
 
 /// Lighthouse on the pages named, or on all.

@@ -2,7 +2,7 @@
 
 use super::shown;
 use crate::setup;
-use crate::step::run;
+use crate::step::{ask, run};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,6 +99,17 @@ pub(super) fn python_files(cache: &Path, folders: &[PathBuf]) -> Result<Vec<(Str
     }
     all.sort();
     Ok(all.into_iter().map(|(_, _, file)| (shown(cache, &file), file)).collect())
+}
+
+/// CPython's own tests, which have every form of the language, if this Python was installed with them. Files that are no
+/// Python on purpose are among them; CPython refuses those too.
+pub(super) fn cpython_tests(python: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let where_from = "import os, test; print(os.path.dirname(os.path.abspath(test.__file__)))";
+    let Some(folder) = ask(python, &["-c", where_from]).map(PathBuf::from) else { return Ok(Vec::new()) };
+    let mut files = Vec::new();
+    walk(&folder, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
+    files.sort();
+    Ok(files.into_iter().map(|file| (format!("cpython/{}", shown(&folder, &file)), file)).collect())
 }
 
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {

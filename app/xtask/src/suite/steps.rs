@@ -225,6 +225,24 @@ mod tests {
         assert_eq!(found, all);
     }
 
+    /// A tag can be moved to other code, a commit can't.
+    #[test]
+    fn every_action_is_pinned_by_its_commit() {
+        let folder = workspace::root().join(".github/workflows");
+        let mut actions = 0;
+        for file in std::fs::read_dir(folder).expect("the workflows").map(|entry| entry.expect("a file").path()) {
+            let text = std::fs::read_to_string(&file).expect("a workflow");
+            for line in text.lines().filter(|line| line.trim_start().trim_start_matches("- ").starts_with("uses: ")) {
+                let action = line.split_once("uses: ").map_or("", |(_, action)| action);
+                let commit = action.split_once('@').map_or("", |(_, rest)| rest.split(' ').next().unwrap_or_default());
+                let is_pinned = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+                assert!(is_pinned || action.starts_with("./"), "{}: {line}", file.display());
+                actions += 1;
+            }
+        }
+        assert!(actions > 10, "{actions}");
+    }
+
     /// Steps select integration tests by the name of their program.
     #[test]
     fn every_program_of_tests_belongs_to_a_step() {

@@ -17,7 +17,7 @@ pub(super) fn Field(asked: TargetOption, default: String) -> impl IntoView {
     let about = format!("about-{name}");
     let help = format!("{kind}. Default: {default}. ");
     let choose = {
-        let name = name.clone();
+        let (name, kind, label) = (name.clone(), kind.clone(), label.clone());
         move |event| {
             let value = event_target_value(&event);
             session.change_and_port(|state| {
@@ -27,6 +27,10 @@ pub(super) fn Field(asked: TargetOption, default: String) -> impl IntoView {
                     false => drop(choice.options.insert(name.clone(), value.clone())),
                 });
             });
+            if !value.is_empty() && !kind.admits(&value) {
+                event_target::<web_sys::HtmlInputElement>(&event).set_value("");
+                session.say(true, format!("{label}: {kind}, not “{value}”. The default applies."));
+            }
         }
     };
     let control = match kind {

@@ -1,0 +1,124 @@
+//! The patch with which `git apply -R` reverts a port that was written in place.
+
+use crate::output::in_place::Change;
+use crate::project::Input;
+use crate::replacement::New;
+use crate::said::say_line;
+use crate::usage::usage;
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// The patch of a port while its files are replaced. No patch of lines is right before and after a file is replaced, and
+/// a run can be killed between any two of its actions. So the patch has two forms, and one rename from the first to the
+/// second. Before the first file is replaced, it is one that does not ask what is in a file
+/// ([`codemod::git_patch_from_any`]): it reverts all files, replaced or not. After the last, it has the changes of the
+/// files that were replaced, and nothing else.
+pub(super) struct SavedPatch {
+    file: PathBuf,
+    /// The second form for the case that all files are replaced, already on disk.
+    last: New,
+    changes: usize,
+}
+
+impl SavedPatch {
+    /// Saves the first form. An existing file may be the patch of an earlier port, and is kept.
+    pub(super) fn begin(file: &Path, root: Option<&Path>, changes: &[Change<'_>]) -> Result<SavedPatch> {
+        let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
+        let aside = free_folder(root.unwrap_or(Path::new("")));
+        let first = || {
+            let last = New::beside(&whole)?.fill(|path| fs::write(path, exact(changes.iter().map(lines_of))))?;
+            if !changes.is_empty() {
+                New::beside(&whole)?.fill(|path| fs::write(path, from_any(&aside, changes)))?.place(&whole)?;
+                sync_folder(&whole);
+            }
+            Ok::<_, std::io::Error>(last)
+        };
+        match first() {
+            Ok(last) => Ok(SavedPatch { file: whole, last, changes: changes.len() }),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(file).into()),
+            Err(error) => {
+                Err(error).with_context(|| format!("{} can't be written; nothing was written", file.display()))
+            }
+        }
+    }
+
+    /// Saves the second form. Returns whether that was possible; otherwise the first one stays, which also reverts a
+    /// file that may be half written.
+    pub(super) fn finish(self, written: &[(&Input, &str, &str)], is_torn: bool) -> bool {
+        let file = self.file;
+        if self.changes == 0 {
+            say_line!("portolan: no file was changed, so {} was not written", file.display());
+            return true;
+        }
+        if is_torn {
+            say_line!(
+                "portolan: {} reverts all files, with `git apply -R`, to their texts before the port",
+                file.display()
+            );
+            return false;
+        }
+        if written.is_empty() {
+            return fs::remove_file(&file).is_ok();
+        }
+        // What the patch says is on disk first.
+        let folders: BTreeSet<&Path> =
+            written.iter().filter_map(|(input, ..)| input.disk.as_deref()?.parent()).collect();
+        for folder in folders {
+            sync_folder(&folder.join("-"));
+        }
+        let text = || exact(written.iter().map(|(input, old, new)| (input.path.as_str(), *old, *new)));
+        let last =
+            if written.len() == self.changes { Ok(self.last) } else { self.last.fill(|path| fs::write(path, text())) };
+        let Err(error) = last.and_then(|last| last.rename(&file)) else { return true };
+        say_line!(
+            "portolan: {}: its final form can't be written: {error}; it reverts the port all the same",
+            file.display()
+        );
+        false
+    }
+}
+
+/// Refuses a patch file that exists.
+pub(crate) fn check_is_new(file: &Path) -> Result<()> {
+    if file.symlink_metadata().is_ok() { Err(exists(file).into()) } else { Ok(()) }
+}
+
+fn exists(file: &Path) -> crate::usage::Usage {
+    let why = "it may be needed to revert an earlier port; nothing was written";
+    usage(format!("--patch {}: the file already exists, and {why}", file.display()))
+}
+
+fn lines_of<'a>(change: &Change<'a>) -> (&'a str, &'a str, &'a str) {
+    (&change.input.path, change.old, change.new)
+}
+
+fn exact<'a>(files: impl Iterator<Item = (&'a str, &'a str, &'a str)>) -> String {
+    files.map(|(path, old, new)| codemod::git_patch_of(path, old, new)).collect()
+}
+
+fn from_any(aside: &str, changes: &[Change<'_>]) -> String {
+    let mut patch = format!(
+        "This port was stopped, or is still being written. `git apply -R` of this file gives every file its text from before the port, \
+         whether it was\nreplaced or not, and keeps what is in it now in {aside}. To finish the port instead, run it again, without --patch.\n"
+    );
+    for Change { input, old, replacement, .. } in changes {
+        let path = &input.path;
+        patch += &codemod::git_patch_from_any(path, &format!("{aside}/{path}"), old, replacement.is_executable());
+    }
+    patch
+}
+
+/// The name of a folder that does not exist yet. It is hidden, and so not a part of the project.
+fn free_folder(root: &Path) -> String {
+    let names = (1..).map(|number| format!(".portolan-reverted-{number}"));
+    names.into_iter().find(|name| root.join(name).symlink_metadata().is_err()).expect("some number is free")
+}
+
+/// Lets the file's name survive a power failure, if the system can.
+fn sync_folder(file: &Path) {
+    if let Some(folder) = file.parent().and_then(|folder| File::open(folder).ok()) {
+        folder.sync_all().ok();
+    }
+}
