@@ -26,8 +26,8 @@ use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::cmp::Ordering;
 use surroundings::{
-    assigns, contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested,
-    trains, unused,
+    contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested, trains,
+    unused,
 };
 use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;
@@ -452,7 +452,7 @@ impl Condition {
                 }
             }
             Test::FileDefines(name) => {
-                s.view.defines(name) || s.view.names.bindings.iter().any(|b| b.local == *name) || assigns(s.view, name)
+                s.view.defines(name) || s.view.names.bindings.iter().any(|b| b.local == *name) || s.view.assigns(name)
             }
             Test::FileImports(name) => imports(s.view, name),
             Test::FileTrains => trains(s),

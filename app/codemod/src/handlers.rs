@@ -27,6 +27,7 @@ use python::edit::Change;
 use python::tree::Id;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use training::program_start::Texts;
 use training::step::Reason;
 use training::{FileView, ProjectFacts};
 
@@ -77,7 +78,7 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) view: Option<&'a FileView<'t>>,
     pub(crate) project: &'a ProjectFacts,
     /// Path and text of every file of the project.
-    pub(crate) files: &'a [(&'a str, &'a str)],
+    pub(crate) files: &'a Texts<'a>,
     /// SDK, options and target.
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.

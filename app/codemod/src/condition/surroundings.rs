@@ -18,24 +18,32 @@ use training::{FileInProject, FileView};
 pub(super) fn contains<'t>(view: &FileView<'t>, pattern: &NodePattern, captures: &Captures<'t>) -> bool {
     let index = &view.index;
     pattern.words.iter().all(|w| view.has_word(w))
-        && pattern.kind.is_some_and(|kind| {
-            index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut captures.clone()))
-        })
+        && possible(view, pattern, captures)
+            .into_iter()
+            .any(|n| pattern.matches(index, &view.names, n, &mut captures.clone()))
+}
+
+/// The nodes that a pattern could match with what is captured already: those around the name that has to be in them and is
+/// the rarest of the file.
+fn possible<'v>(view: &'v FileView<'_>, pattern: &NodePattern, captures: &Captures<'_>) -> Vec<Id> {
+    let index = &view.index;
+    let Some(kind) = pattern.kind else { return Vec::new() };
+    let captured = pattern.variables().filter_map(|variable| captures.node(index, variable));
+    let captured = captured.flat_map(|node| index.of_kind_in(kinds().identifier, node));
+    let captured = captured.map(|id| view.identifiers(index.text_of(*id)).to_vec());
+    let called = pattern
+        .called_names(&view.names)
+        .map(|names| names.into_iter().flat_map(|name| view.identifiers(name)).copied().collect::<Vec<Id>>());
+    let Some(places) = captured.chain(called).min_by_key(Vec::len) else { return index.of_kind(kind).to_vec() };
+    let around = |place: Id| std::iter::once(place).chain(index.ancestors(place));
+    places.into_iter().flat_map(around).filter(|id| index.kind(*id) == kind).collect()
 }
 
 /// Whether a node on one side of a match, in the same function, matches a pattern with what is captured already.
 pub(super) fn beyond<'t>(view: &FileView<'t>, found: &Match<'t>, pattern: &NodePattern, side: Ordering) -> bool {
     let (index, function) = (&view.index, view.function_of(found.node));
-    let nodes = pattern.kind.map_or(&[][..], |kind| index.of_kind(kind)).iter();
-    let mut beyond = nodes.filter(|n| n.cmp(&&found.node) == side && view.function_of(**n) == function);
-    beyond.any(|n| pattern.matches(index, &view.names, *n, &mut found.env.clone()))
-}
-
-pub(super) fn assigns(view: &FileView<'_>, name: &str) -> bool {
-    view.index
-        .of_kind(kinds().assignment)
-        .iter()
-        .any(|a| view.index.target(*a).is_some_and(|l| view.index.text_of(l) == name))
+    let mut beyond = possible(view, pattern, &found.env).into_iter().filter(|n| n.cmp(&found.node) == side);
+    beyond.any(|n| view.function_of(n) == function && pattern.matches(index, &view.names, n, &mut found.env.clone()))
 }
 
 /// Whether an `if`, a `while` or an `assert` tests an expression: by itself, compared, negated, converted to a number,
@@ -285,7 +293,7 @@ pub(super) fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &Node
     let Some(mut statement) = view.statement_of(found.node) else { return false };
     loop {
         let Some(block) = index.parent(statement) else { return false };
-        let next = index.parts(block).filter(|s| *s > statement).take(3);
+        let next = index.parts_from(statement).filter(|s| *s > statement).take(3);
         for sibling in next {
             let inner = index.of_kind_in(pattern.kind.unwrap_or(k.call), sibling);
             if inner.iter().any(|n| pattern.matches(index, &view.names, *n, &mut Captures::new())) {
@@ -293,7 +301,7 @@ pub(super) fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &Node
             }
         }
         // After the end of an `if` or a `with` the search continues with the statements after it.
-        let at_end = index.parts(block).last() == Some(statement);
+        let at_end = index.parts_from(statement).nth(1).is_none();
         let Some(owner) = index.parent(block).filter(|_| at_end) else { return false };
         let owner = if [k.else_clause, k.elif_clause].contains(&index.kind(owner)) {
             index.parent(owner).unwrap_or(owner)

@@ -24,6 +24,7 @@ use python::source::words;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
+use training::program_start::Texts;
 use training::{FileView, ProjectFacts};
 
 /// The edits that all rules propose for one file.
@@ -32,6 +33,7 @@ pub(super) fn wishes(
     states: &[State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
     facts: &ProjectFacts,
+    texts: &Texts<'_>,
     n: usize,
 ) -> Vec<Fix> {
     let may_add = plan.recipes.recipes().iter().any(|r| {
@@ -47,7 +49,7 @@ pub(super) fn wishes(
         plan.refused.borrow_mut().entry(n).or_default().extend(told);
     }
     let view = views[n].as_deref();
-    let mut file = File { plan, states, n, view, facts, fields: &fields, stopped: None, fixes: Vec::new() };
+    let mut file = File { plan, states, texts, n, view, facts, fields: &fields, stopped: None, fixes: Vec::new() };
     for (rank, recipe) in plan.recipes.recipes().iter().enumerate() {
         if plan.rejected(recipe) || plan.is_barred(n, &recipe.id) {
             continue;
@@ -101,6 +103,7 @@ impl By<'_> {
 struct File<'p> {
     plan: &'p Plan<'p>,
     states: &'p [State<'p>],
+    texts: &'p Texts<'p>,
     /// Its index.
     n: usize,
     view: Option<&'p FileView<'p>>,
@@ -138,7 +141,7 @@ impl File<'_> {
             used: &plan.origins[self.n].used,
             view: self.view,
             project: facts,
-            files: &self.states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
+            files: self.texts,
             settings: &plan.settings,
             fields,
             written: &written,

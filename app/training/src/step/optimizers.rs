@@ -152,10 +152,10 @@ pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], wh
     let makes =
         |value: Id| maker.is_some_and(|maker| called_name(index, value) == Some(maker) && file.calls(maker).len() == 1);
     let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call && !makes(value);
-    let otherwise = index
-        .assignments()
+    let assigned = first.name.into_iter().flat_map(|name| index.assignments_to(name));
+    let otherwise = assigned
         .filter(|a| file.is_reached_with(whole, a.id()))
-        .find(|a| first.name.is_some_and(|name| a.assigns(name)) && a.value().is_some_and(calls_else))
+        .find(|a| a.value().is_some_and(calls_else))
         .filter(|a| !others.iter().any(|o| a.value() == Some(o.call)));
     out.extend(otherwise.map(|a| why::optimizer_made_otherwise(a.id())));
     out
