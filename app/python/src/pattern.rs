@@ -451,13 +451,24 @@ impl NodePattern {
         }
     }
 
-    /// The metavariables that stand for one node each, in every form of the pattern.
+    /// Names of which every match contains one, in each list.
+    pub fn required_names<'a>(&'a self, names: &'a Names) -> Vec<Vec<&'a str>> {
+        let qualified = self.constraints.iter().filter_map(|(_, constraint)| match constraint {
+            Constraint::Qualified(name) => Some(names.last_names(name).collect()),
+            _ => None,
+        });
+        qualified.chain(self.called_names(names)).collect()
+    }
+
+    /// Its metavariables.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         let mut open = vec![&self.pattern.node];
         std::iter::from_fn(move || {
             loop {
                 match open.pop()? {
-                    PatternNode::MetaVar { meta_var: MetaVariable::Capture(name, _) } => return Some(name.as_str()),
+                    PatternNode::MetaVar {
+                        meta_var: MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name),
+                    } => return Some(name.as_str()),
                     PatternNode::Internal { children, .. } => open.extend(children),
                     _ => {}
                 }

@@ -4,6 +4,7 @@ use crate::roles::Roles;
 use crate::steps::{Steps, other_backwards};
 use python::PythonFile;
 use python::tree::{Id, Tree};
+use std::cell::OnceCell;
 use std::ops::Deref;
 
 /// One file in one round: its syntax and the facts that follow from it alone.
@@ -14,6 +15,8 @@ pub struct FileView<'t> {
     pub roles: Roles,
     /// Where it trains and where it validates.
     pub steps: Steps,
+    /// The calls that create its optimizers.
+    pub(crate) optimizers: OnceCell<Vec<Id>>,
 }
 
 impl<'t> Deref for FileView<'t> {
@@ -29,7 +32,7 @@ impl<'t> FileView<'t> {
         let mut file = PythonFile::read(path, tree);
         let others = other_backwards(&file);
         file.forget_calls("backward", &others);
-        Self { roles: Roles::collect(&file), steps: Steps::collect(&file), file }
+        Self { roles: Roles::collect(&file), steps: Steps::collect(&file), optimizers: OnceCell::new(), file }
     }
 
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.

@@ -55,6 +55,7 @@ usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
   deny          licences, sources and known vulnerabilities of dependencies; needs the network
   reproduce     builds the site twice, in different folders, and lists the files that differ
   bench port    porting time compared with a parse, ast-grep and TorchFix
+  bench growth  how the time grows with lines, edits, calls and files; fails if faster than the size
   bench diff    time of a diff
   bench site    time to build the pages, and 10,000 generated ones
   bench typing  time from keypress to painted frame, and for large projects, in the built page
@@ -112,6 +113,7 @@ fn main() -> ExitCode {
         ["deny"] => deny::check_all(),
         ["reproduce"] => reproduce::build_twice(),
         ["bench", "port"] => bench::run_port(),
+        ["bench", "growth"] => bench::run_growth(),
         ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),
         ["bench", "typing"] => bench::run_typing(),
@@ -203,7 +205,7 @@ mod tests {
         assert!(
             help("test").starts_with("  test ") && help("test").contains("--fresh") && !help("test").contains("tested")
         );
-        assert_eq!(help("bench").lines().count(), 6);
+        assert_eq!(help("bench").lines().count(), 7);
         assert_eq!(help(""), USAGE);
         assert_eq!(help("usage:"), USAGE);
     }

@@ -8,42 +8,63 @@ use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tables::table_values;
 use python::tree::{Id, fields, kinds};
+use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::rc::Rc;
 use training::modes::{Modes, Region};
 use training::turn::Turn;
 use training::words::WORDS_BESIDE_RANKS_OF_MATRICES;
 use training::{FileInProject, FileView};
 
+/// Nodes that were searched for in a file: by the pattern and the texts of its captures.
+pub(crate) type Searches = RefCell<HashMap<(usize, Vec<Option<String>>), Rc<[Id]>>>;
+
 /// Whether some node of the file matches, with what is captured already.
-pub(super) fn contains<'t>(view: &FileView<'t>, pattern: &NodePattern, captures: &Captures<'t>) -> bool {
-    let index = &view.index;
-    pattern.words.iter().all(|w| view.has_word(w))
-        && possible(view, pattern, captures)
-            .into_iter()
-            .any(|n| pattern.matches(index, &view.names, n, &mut captures.clone()))
+pub(super) fn contains<'t>(s: &Situation<'_, 't>, pattern: &NodePattern, captures: &Captures<'t>) -> bool {
+    !matching(s, pattern, captures).is_empty()
+}
+
+/// Whether a node on one side of a match, in the same function, matches a pattern with what is captured already.
+pub(super) fn beyond<'t>(s: &Situation<'_, 't>, found: &Match<'t>, pattern: &NodePattern, side: Ordering) -> bool {
+    let function = s.view.function_of(found.node);
+    let all = matching(s, pattern, &found.env);
+    let mut inside = function.map_or(&all[..], |function| s.view.index.within(&all, function)).iter();
+    inside.any(|n| n.cmp(&found.node) == side && s.view.function_of(*n) == function)
+}
+
+/// The nodes of the file that match with what is captured already, in the order of the text.
+fn matching<'t>(s: &Situation<'_, 't>, pattern: &NodePattern, captures: &Captures<'t>) -> Rc<[Id]> {
+    let (view, index) = (s.view, &s.view.index);
+    let text =
+        |name: &str| captures.range(name).or_else(|| captures.range_of_many(name)).map(|r| index.text[r].to_owned());
+    let key = (std::ptr::from_ref(pattern) as usize, pattern.variables().map(text).collect());
+    if let Some(known) = s.searches.borrow().get(&key) {
+        return Rc::clone(known);
+    }
+    let mut nodes = possible(view, pattern, captures);
+    nodes.retain(|n| pattern.matches(index, &view.names, *n, &mut captures.clone()));
+    let nodes: Rc<[Id]> = nodes.into();
+    s.searches.borrow_mut().insert(key, Rc::clone(&nodes));
+    nodes
 }
 
 /// The nodes that a pattern could match with what is captured already: those around the name that has to be in them and is
 /// the rarest of the file.
-fn possible<'v>(view: &'v FileView<'_>, pattern: &NodePattern, captures: &Captures<'_>) -> Vec<Id> {
+fn possible(view: &FileView<'_>, pattern: &NodePattern, captures: &Captures<'_>) -> Vec<Id> {
     let index = &view.index;
-    let Some(kind) = pattern.kind else { return Vec::new() };
+    let Some(kind) = pattern.kind.filter(|_| pattern.words.iter().all(|w| view.has_word(w))) else { return Vec::new() };
     let captured = pattern.variables().filter_map(|variable| captures.node(index, variable));
     let captured = captured.flat_map(|node| index.of_kind_in(kinds().identifier, node));
     let captured = captured.map(|id| view.identifiers(index.text_of(*id)).to_vec());
-    let called = pattern
-        .called_names(&view.names)
-        .map(|names| names.into_iter().flat_map(|name| view.identifiers(name)).copied().collect::<Vec<Id>>());
-    let Some(places) = captured.chain(called).min_by_key(Vec::len) else { return index.of_kind(kind).to_vec() };
+    let places = |names: Vec<&str>| names.into_iter().flat_map(|name| view.identifiers(name)).copied().collect();
+    let named = pattern.required_names(&view.names).into_iter().map(places);
+    let Some(places) = captured.chain(named).min_by_key(Vec::len) else { return index.of_kind(kind).to_vec() };
     let around = |place: Id| std::iter::once(place).chain(index.ancestors(place));
-    places.into_iter().flat_map(around).filter(|id| index.kind(*id) == kind).collect()
-}
-
-/// Whether a node on one side of a match, in the same function, matches a pattern with what is captured already.
-pub(super) fn beyond<'t>(view: &FileView<'t>, found: &Match<'t>, pattern: &NodePattern, side: Ordering) -> bool {
-    let (index, function) = (&view.index, view.function_of(found.node));
-    let mut beyond = possible(view, pattern, &found.env).into_iter().filter(|n| n.cmp(&found.node) == side);
-    beyond.any(|n| view.function_of(n) == function && pattern.matches(index, &view.names, n, &mut found.env.clone()))
+    let mut nodes: Vec<Id> = places.into_iter().flat_map(around).filter(|id| index.kind(*id) == kind).collect();
+    sorting::plain(&mut nodes);
+    nodes.dedup();
+    nodes
 }
 
 /// Whether an `if`, a `while` or an `assert` tests an expression: by itself, compared, negated, converted to a number,

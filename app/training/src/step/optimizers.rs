@@ -5,6 +5,7 @@ use super::calls::qualified;
 use super::obstacle::{self as why, Obstacle};
 use crate::project::FileInProject;
 use crate::roles::looked_up_in;
+use crate::view::FileView;
 use python::PythonFile;
 use python::edit::Change;
 use python::names::{called_name, dotted};
@@ -30,7 +31,7 @@ impl OptimizerMade<'_> {
 }
 
 /// The optimizers of `torch.optim` that a file creates, in the order of the text.
-pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
+pub fn optimizers_made<'t>(file: &FileView<'t>) -> Vec<OptimizerMade<'t>> {
     let k = kinds();
     let index = &file.index;
     let read = |call: Id| {
@@ -41,7 +42,8 @@ pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
         let left = assignment.and_then(|a| index.target(a)).filter(|l| dotted(index, *l).is_some());
         is_class.then(|| OptimizerMade { call, name: left.map(|l| index.text_of(l)), qualified: qualified.clone() })
     };
-    index.of_kind(k.call).iter().copied().filter_map(read).collect()
+    let all = || index.of_kind(k.call).iter().copied().filter(|call| read(*call).is_some()).collect();
+    file.optimizers.get_or_init(all).iter().filter_map(|call| read(*call)).collect()
 }
 
 /// Those that the target reaches with a step; those that no program creates, if there are no others.
@@ -128,7 +130,7 @@ pub fn of_several_models(file: &PythonFile<'_>, given: Id) -> bool {
 }
 
 /// Assigns optimizers to a name that a function returns as soon as they are created.
-pub fn optimizers_named(file: &PythonFile<'_>) -> Vec<Change> {
+pub fn optimizers_named(file: &FileView<'_>) -> Vec<Change> {
     let name = file.free_name(&["optimizer", "made_optimizer"]);
     let returned = |made: OptimizerMade<'_>| {
         let statement = file.index.parent(made.call).filter(|p| file.index.kind(*p) == kinds().return_statement)?;
