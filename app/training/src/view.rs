@@ -17,6 +17,7 @@ pub struct FileView<'t> {
     pub steps: Steps,
     /// The calls that create its optimizers.
     pub(crate) optimizers: OnceCell<Vec<Id>>,
+    differentiates: OnceCell<Option<Id>>,
 }
 
 impl<'t> Deref for FileView<'t> {
@@ -32,7 +33,7 @@ impl<'t> FileView<'t> {
         let mut file = PythonFile::read(path, tree);
         let others = other_backwards(&file);
         file.forget_calls("backward", &others);
-        Self { roles: Roles::collect(&file), steps: Steps::collect(&file), optimizers: OnceCell::new(), file }
+        Self { roles: Roles::collect(&file), steps: Steps::collect(&file), optimizers: OnceCell::new(), differentiates: OnceCell::new(), file }
     }
 
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.
@@ -51,7 +52,7 @@ impl<'t> FileView<'t> {
             given.is_some_and(|given| self.index.value(given).is_some_and(|value| self.index.is_text(value, "True")))
         });
         let by_word = self.words().filter(|(word, _)| tells(word)).flat_map(|(_, ids)| ids.iter().copied());
-        by_word.chain(of_graph).chain(self.gradients()).min()
+        *self.differentiates.get_or_init(|| by_word.chain(of_graph).chain(self.gradients()).min())
     }
 
     /// The functions that compute gradients as a part of their result.

@@ -21,7 +21,7 @@ use crate::step_parts::{StepParts, obstacles};
 use python::Id;
 use python::edit::Change;
 use python::source::words;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 use training::program_start::Texts;
@@ -131,13 +131,14 @@ impl File<'_> {
         if !rule.framework.as_ref().is_none_or(of_framework) {
             return;
         }
-        let (told, written) = (RefCell::default(), RefCell::default());
+        let (told, written, renamed) = (RefCell::default(), RefCell::default(), OnceCell::new());
         let patched = |view: &FileView<'_>, step: &dyn StepParts| patch_step(plan, recipe, facts, fields, view, step);
         let input = Input {
             notes: &told,
             path: &state.source.path,
             text: &state.text,
             original: &state.source.text,
+            renamed: &renamed,
             used: &plan.origins[self.n].used,
             view: self.view,
             project: facts,
@@ -273,7 +274,7 @@ fn brought(plan: &Plan<'_>, view: &FileView<'_>, patch: &Patch) -> Vec<BroughtBl
     let missing = patch.blocks.iter().filter(|name| !definitions.defined_by(name).iter().all(|n| view.defines(n)));
     missing
         .filter_map(|name| {
-            Some(BroughtBlock { name: name.clone(), text: definitions.block(name, &values, style, "")? })
+            Some(BroughtBlock { name: name.clone(), text: definitions.block(name, &values, style, &[])? })
         })
         .collect()
 }
