@@ -10,7 +10,7 @@ use python::tables::table_values;
 use python::tree::{Id, fields, kinds};
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use training::modes::{Modes, Region};
 use training::turn::Turn;
@@ -60,11 +60,12 @@ fn possible(view: &FileView<'_>, pattern: &NodePattern, captures: &Captures<'_>)
     let places = |names: Vec<&str>| names.into_iter().flat_map(|name| view.identifiers(name)).copied().collect();
     let named = pattern.required_names(&view.names).into_iter().map(places);
     let Some(places) = captured.chain(named).min_by_key(Vec::len) else { return index.of_kind(kind).to_vec() };
-    let around = |place: Id| std::iter::once(place).chain(index.ancestors(place));
-    let mut nodes: Vec<Id> = places.into_iter().flat_map(around).filter(|id| index.kind(*id) == kind).collect();
-    sorting::plain(&mut nodes);
-    nodes.dedup();
-    nodes
+    // Nodes around an earlier place are known, with all that are around them.
+    let mut around = BTreeSet::new();
+    for place in places {
+        let _ = std::iter::once(place).chain(index.ancestors(place)).find(|id| !around.insert(*id));
+    }
+    around.into_iter().filter(|id| index.kind(*id) == kind).collect()
 }
 
 /// Whether an `if`, a `while` or an `assert` tests an expression: by itself, compared, negated, converted to a number,
