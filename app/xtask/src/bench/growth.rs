@@ -1,7 +1,8 @@
 //! `cargo xtask bench growth`: how the time of the command grows with the size of what it ports, as whole processes.
 //!
 //! Each shape of program is generated in several sizes, each twice the one before. The slope of the logarithm of the time
-//! over that of the size is the exponent: 1 if the time is proportional to the size, 2 if it is quadratic.
+//! over that of the size is the exponent: 1 if the time is proportional to the size, 2 if it is quadratic. It needs a machine
+//! without other work: that makes long runs slower than short ones.
 
 mod shapes;
 
