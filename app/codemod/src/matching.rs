@@ -143,7 +143,7 @@ fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec
     let index = &view.index;
     let statements = statements_in(block);
     let is_many = |s: &&Statement| matches!(s.form, Form::Many(_));
-    let Some(anchor) = statements.iter().position(|s| !is_many(&s)) else { return Vec::new() };
+    let Some(anchor) = statements.iter().position(|s| !is_many(s)) else { return Vec::new() };
     let ids: Vec<Id> = match &statements[anchor].form {
         Form::Simple(pattern) => candidates(view, pattern, typed),
         Form::Compound(compound) => index.of_kind(compound.kind).to_vec(),
