@@ -33,7 +33,13 @@ impl<'t> FileView<'t> {
         let mut file = PythonFile::read(path, tree);
         let others = other_backwards(&file);
         file.forget_calls("backward", &others);
-        Self { roles: Roles::collect(&file), steps: Steps::collect(&file), optimizers: OnceCell::new(), differentiates: OnceCell::new(), file }
+        Self {
+            roles: Roles::collect(&file),
+            steps: Steps::collect(&file),
+            optimizers: OnceCell::new(),
+            differentiates: OnceCell::new(),
+            file,
+        }
     }
 
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.
