@@ -67,7 +67,8 @@ pub(crate) fn page(report: &Report, arguments: &Arguments, seconds: f64, listed:
     out.push_str(WHAT_IS_CHECKED);
     let _ = write!(
         out,
-        "\n## Time and memory\n\nWall-clock milliseconds per 1,000 lines, for files of at least {LONG_ENOUGH} lines, while all processes run; \
+        "\n## Time and memory\n\nWall-clock milliseconds per 1,000 lines, for files of at least {LONG_ENOUGH} lines, each ported \
+         by itself, while all processes run ([whole projects](#growth) take longer); \
          and the peak memory of a process during one port, if the system reports it.\n\n\
          | target, style | median | 99th percentile | worst | longest port | peak memory |\n|---|--:|--:|--:|---|---|"
     );

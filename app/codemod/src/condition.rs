@@ -10,7 +10,7 @@ mod types;
 
 pub(crate) use cuda_device::{cuda_devices, is_cuda_device};
 pub(crate) use imports::{BUILT_ON_TORCH, WITHOUT_TORCH, imports};
-pub(crate) use surroundings::inside_with;
+pub(crate) use surroundings::{Searches, inside_with};
 pub(crate) use types::{Type, nodes_of_type};
 
 use crate::definitions::{Definitions, Wanted};
@@ -26,8 +26,8 @@ use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::cmp::Ordering;
 use surroundings::{
-    assigns, contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested,
-    trains, unused,
+    contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested, trains,
+    unused,
 };
 use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;
@@ -131,13 +131,15 @@ pub(crate) struct Situation<'a, 't> {
     pub(crate) branch: bool,
     /// The parts of the step as a verb found them, for the patches in its section.
     pub(crate) step: Option<&'a dyn StepParts>,
+    /// What its conditions have searched for.
+    pub(crate) searches: Searches,
 }
 
 impl<'a, 't> Situation<'a, 't> {
     /// A file outside of a verb; the style of the port is the project's.
     pub(crate) fn of_file(file: FileInProject<'a, 't>, settings: &'a Settings<'a>) -> Self {
         let FileInProject { view, project } = file;
-        Self { view, project, settings, branch: project.modes.is_some(), step: None }
+        Self { view, project, settings, branch: project.modes.is_some(), step: None, searches: Searches::default() }
     }
 }
 
@@ -452,7 +454,7 @@ impl Condition {
                 }
             }
             Test::FileDefines(name) => {
-                s.view.defines(name) || s.view.names.bindings.iter().any(|b| b.local == *name) || assigns(s.view, name)
+                s.view.defines(name) || s.view.names.bindings.iter().any(|b| b.local == *name) || s.view.assigns(name)
             }
             Test::FileImports(name) => imports(s.view, name),
             Test::FileTrains => trains(s),
@@ -468,7 +470,7 @@ impl Condition {
             Test::ProjectImports(name) => s.project.imports(name),
             Test::ProjectCalls(names) => names.iter().any(|name| s.project.calls(name)),
             Test::Option(name, value) => s.settings.is(name, value),
-            Test::FileContains(pattern) => contains(s.view, pattern, &Captures::new()),
+            Test::FileContains(pattern) => contains(s, pattern, &Captures::new()),
             Test::ProjectPins(name, version) => s.settings.pins.iter().any(|pin| pin.keeps_below(name, version)),
             _ => return None,
         };
@@ -534,7 +536,7 @@ impl Condition {
             Test::IsAssigned => view.index.is_stored(found.node),
             Test::HasFallback => has_fallback(view, found.node),
             Test::DecidedBy(names) => is_decided_by(view, found.node, names),
-            Test::Besides(pattern) => contains(view, pattern, &found.env),
+            Test::Besides(pattern) => contains(s, pattern, &found.env),
             Test::InsideComparison => view.index.ancestors(found.node).any(|a| {
                 view.index.kind(a) == kinds().comparison_operator
                     || (view.index.kind(a) == kinds().call
@@ -542,7 +544,7 @@ impl Condition {
             }),
             Test::HasKeyword(names) => names.iter().any(|name| has_keyword(s, found.node, name)),
             Test::HasArgument(name, pattern) => surroundings::has_argument(s, found, name, pattern),
-            Test::Beyond(pattern, side) => surroundings::beyond(view, found, pattern, *side),
+            Test::Beyond(pattern, side) => surroundings::beyond(s, found, pattern, *side),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)
             | Test::FileImports(_)

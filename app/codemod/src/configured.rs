@@ -73,11 +73,11 @@ pub(crate) fn found(found: &[Setting], text: &str) -> Option<Found> {
 
 /// Where a configuration has the value that an expression reads, as `PATH:LINE`: for `cfg.dist.backend` the value of the
 /// key `backend`.
-pub(crate) fn places(expression: &str, files: &[(&str, &str, Vec<Setting>)]) -> Vec<String> {
+pub(crate) fn places(expression: &str, files: &[&(&str, &str, Vec<Setting>)]) -> Vec<String> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let read = expression.trim_end_matches(|c: char| !is_word(c)).rsplit(|c| !is_word(c)).next().unwrap_or("");
     let has_name = |setting: &&Setting| setting.key.as_deref() == Some(read);
-    let place = |(path, text, found): &(&str, &str, Vec<Setting>)| {
+    let place = |(path, text, found): &&(&str, &str, Vec<Setting>)| {
         let setting = found.iter().find(has_name)?;
         Some(format!("{path}:{}", text[..setting.range.start].matches('\n').count() + 1))
     };

@@ -152,7 +152,7 @@ impl Definitions {
     }
 
     /// The names that the port uses and a program has, too: each with a free one, which the list may suggest.
-    fn renamed(&self, program: &str) -> Vec<(String, String)> {
+    pub(crate) fn renamed(&self, program: &str) -> Vec<(String, String)> {
         let has = |name: &str| words(program, name).next().is_some();
         let free = |listed: &ListedName| {
             let numbered = (2..).map(|n| format!("{}{n}", listed.name));
@@ -187,9 +187,15 @@ impl Definitions {
         self.blocks.get(block).map_or_else(Vec::new, |(_, block)| block.defines())
     }
 
-    /// A block as Python, for a program whose names it does not take.
-    pub(crate) fn block(&self, name: &str, values: &Values, style: Style<'_>, program: &str) -> Option<String> {
-        self.blocks.get(name)?.1.write(values, style, &self.renamed(program))
+    /// A block as Python, with these names of its own replaced.
+    pub(crate) fn block(
+        &self,
+        name: &str,
+        values: &Values,
+        style: Style<'_>,
+        renamed: &[(String, String)],
+    ) -> Option<String> {
+        self.blocks.get(name)?.1.write(values, style, renamed)
     }
 
     /// The parameters of a function that may be passed by position, by the dotted name that rules use.

@@ -25,8 +25,9 @@ use crate::settings::Settings;
 use crate::step_parts::StepParts;
 use python::edit::Change;
 use python::tree::Id;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use training::program_start::Texts;
 use training::step::Reason;
 use training::{FileView, ProjectFacts};
 
@@ -71,13 +72,15 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) path: &'a str,
     pub(crate) text: &'a str,
     pub(crate) original: &'a str,
+    /// The names of the port that the original has, too, and what they become.
+    pub(crate) renamed: &'a OnceCell<Vec<(String, String)>>,
     /// Imported names that the original used, with their meanings.
     pub(crate) used: &'a BTreeSet<(String, String)>,
     /// None for non-Python files.
     pub(crate) view: Option<&'a FileView<'t>>,
     pub(crate) project: &'a ProjectFacts,
     /// Path and text of every file of the project.
-    pub(crate) files: &'a [(&'a str, &'a str)],
+    pub(crate) files: &'a Texts<'a>,
     /// SDK, options and target.
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.
@@ -140,7 +143,8 @@ impl Input<'_, '_> {
     pub(crate) fn block(&self, view: &FileView<'_>, name: &str, values: &Values) -> Option<String> {
         let values = &self.settings.facts().with(values);
         let style = Style { indent: &view.layout.indent, quote: view.layout.quote };
-        let text = self.settings.definitions.block(name, values, style, self.original)?;
+        let renamed = self.renamed.get_or_init(|| self.settings.definitions.renamed(self.original));
+        let text = self.settings.definitions.block(name, values, style, renamed)?;
         self.written.borrow_mut().push((name.to_owned(), text.clone()));
         Some(text)
     }

@@ -1,8 +1,9 @@
 //! Finds where a patch matches in a file, and which nodes each part of the patch matched.
 
 use crate::patch::{Block, Form, Item, Patch, Shape, Statement};
-use python::pattern::{Called, Captures, NodePattern};
+use python::pattern::{Captures, NodePattern};
 use python::tree::{Id, fields, kinds};
+use std::collections::BTreeSet;
 use training::FileView;
 
 /// A place where a patch matches.
@@ -61,10 +62,10 @@ pub(crate) fn matches<'t>(
             }
         }
         Shape::Statements(block) => {
-            for (statements, at) in starts(view, block, typed) {
+            for statements in starts(view, block, typed) {
                 let mut env = Captures::new();
-                if let Some((_, aligned)) = sequence(view, &statements_in(block), &statements, at, &mut env, false) {
-                    let node = aligned.iter().find_map(Aligned::first).unwrap_or(statements[at]);
+                if let Some((_, aligned)) = sequence(view, &statements_in(block), &statements, 0, &mut env, false) {
+                    let node = aligned.iter().find_map(Aligned::first).unwrap_or(statements[0]);
                     found.push(Match { node, env, met: Met::Statements(aligned) });
                 }
             }
@@ -81,39 +82,29 @@ fn candidates(view: &FileView<'_>, pattern: &NodePattern, typed: &dyn Fn(&str) -
     if let Some(variable) = &pattern.variable {
         return typed(variable).unwrap_or_default();
     }
-    let called = match &pattern.called {
-        Some(Called::Method(name)) => view.calls(name).to_vec(),
-        Some(Called::Qualified(name)) => {
-            view.names.last_names(name).flat_map(|n| view.calls(n).iter().copied()).collect()
-        }
-        Some(Called::OneOf(names)) => names
-            .iter()
-            .flat_map(|name| view.names.last_names(name))
-            .flat_map(|n| view.calls(n).iter().copied())
-            .collect(),
-        None | Some(Called::Variable(_)) => {
-            let Some(name) = pattern.whole_name() else {
-                let mut ids = view.index.of_kind(pattern.kind.unwrap_or(0)).to_vec();
-                if pattern.kind == Some(k.string) {
-                    ids.extend(view.index.of_kind(k.concatenated_string));
-                }
-                ids.extend(pattern.whole_module().into_iter().flat_map(|module| imported_members(view, module)));
-                return ids;
-            };
-            let mut ids = Vec::new();
-            for id in view.names.last_names(name).flat_map(|n| view.identifiers(n).iter().copied()) {
-                let Some(parent) = view.index.parent(id) else { continue };
-                let kind = view.index.kind(parent);
-                if kind == k.attribute && view.index.item(id).field == fields().attribute {
-                    ids.push(parent);
-                } else if kind != k.dotted_name && kind != k.aliased_import && kind != k.keyword_argument {
-                    // A dotted name may be imported as a plain one.
-                    ids.push(id);
-                }
+    let Some(names) = pattern.called_names(&view.names) else {
+        let Some(name) = pattern.whole_name() else {
+            let mut ids = view.index.of_kind(pattern.kind.unwrap_or(0)).to_vec();
+            if pattern.kind == Some(k.string) {
+                ids.extend(view.index.of_kind(k.concatenated_string));
             }
+            ids.extend(pattern.whole_module().into_iter().flat_map(|module| imported_members(view, module)));
             return ids;
+        };
+        let mut ids = Vec::new();
+        for id in view.names.last_names(name).flat_map(|n| view.identifiers(n).iter().copied()) {
+            let Some(parent) = view.index.parent(id) else { continue };
+            let kind = view.index.kind(parent);
+            if kind == k.attribute && view.index.item(id).field == fields().attribute {
+                ids.push(parent);
+            } else if kind != k.dotted_name && kind != k.aliased_import && kind != k.keyword_argument {
+                // A dotted name may be imported as a plain one.
+                ids.push(id);
+            }
         }
+        return ids;
     };
+    let called: Vec<Id> = names.into_iter().flat_map(|name| view.calls(name).iter().copied()).collect();
     if pattern.kind == Some(k.call) {
         called
     } else {
@@ -147,33 +138,32 @@ fn statements_in(block: &Block) -> Vec<&Statement> {
         .collect()
 }
 
-/// Blocks with the position at which a match may start.
-fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec<Id>>) -> Vec<(Vec<Id>, usize)> {
+/// Consecutive statements of which the first ones may match.
+fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec<Id>>) -> Vec<Vec<Id>> {
+    let index = &view.index;
     let statements = statements_in(block);
-    let Some(anchor) = statements.iter().position(|s| !matches!(s.form, Form::Many(_))) else { return Vec::new() };
+    let is_many = |s: &&Statement| matches!(s.form, Form::Many(_));
+    let Some(anchor) = statements.iter().position(|s| !is_many(s)) else { return Vec::new() };
     let ids: Vec<Id> = match &statements[anchor].form {
         Form::Simple(pattern) => candidates(view, pattern, typed),
-        Form::Compound(compound) => view.index.of_kind(compound.kind).to_vec(),
+        Form::Compound(compound) => index.of_kind(compound.kind).to_vec(),
         Form::Many(_) => Vec::new(),
     };
-    let mut out: Vec<(Vec<Id>, usize)> = Vec::new();
+    let most = if statements.iter().any(is_many) { usize::MAX } else { statements.len() };
+    let mut out: Vec<Vec<Id>> = Vec::new();
+    let mut searched: BTreeSet<Id> = BTreeSet::new();
     for id in ids {
         let id = decorated(view, id);
+        let Some(parent) = index.parent(id) else { continue };
         if statements.len() == 1 {
-            let in_block = view
-                .index
-                .parent(id)
-                .is_some_and(|p| view.index.kind(p) == kinds().block || view.index.kind(p) == kinds().module);
-            if in_block {
-                out.push((vec![id], 0));
+            if [kinds().block, kinds().module].contains(&index.kind(parent)) {
+                out.push(vec![id]);
             }
-            continue;
+        } else if anchor == 0 {
+            out.push(index.parts_from(id).take(most).collect());
+        } else if searched.insert(parent) {
+            out.push(index.parts(parent).collect());
         }
-        let Some(parent) = view.index.parent(id) else { continue };
-        let siblings: Vec<Id> = view.index.parts(parent).collect();
-        let Some(at) = siblings.iter().position(|s| *s == id) else { continue };
-        let at = if anchor > 0 { 0 } else { at };
-        out.push((siblings, at));
     }
     out
 }

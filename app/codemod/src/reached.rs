@@ -38,8 +38,11 @@ fn left_without_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     };
     let within = index.ancestors(id).take_while(|a| index.kind(*a) != k.function_definition);
     let blocks = within.filter(|a| index.kind(*a) == k.block);
-    let above = blocks.flat_map(|block| index.parts(block).filter(|s| index.item(*s).next <= id));
-    let mut tests = above.filter(|s| index.kind(*s) == k.if_statement && leaves(*s));
+    let above = blocks.flat_map(|block| {
+        let inside = index.of_kind_in(k.if_statement, block).iter().copied();
+        inside.take_while(|s| *s < id).filter(move |s| index.parent(*s) == Some(block) && index.item(*s).next <= id)
+    });
+    let mut tests = above.filter(|s| leaves(*s));
     tests.find_map(|s| denied(view, index.condition(s)?))
 }
 
@@ -251,17 +254,12 @@ fn holds_the_answer(view: &FileView<'_>, name: Id, depth: u8) -> bool {
     let k = kinds();
     let index = &view.index;
     let text = index.text_of(name);
-    let given: Vec<Id> = index
-        .of_kind(k.assignment)
-        .iter()
-        .copied()
-        .filter(|a| index.target(*a).is_some_and(|t| index.text_of(t) == text))
-        .collect();
+    let mut given = index.assignments_to(text).peekable();
     let is_parameter = index
         .of_kind_in(k.function_definition, ROOT)
         .iter()
         .any(|function| index.function(*function).into_iter().flat_map(|f| f.parameters()).any(|p| p.name == text));
-    !given.is_empty()
+    given.peek().is_some()
         && !is_parameter
-        && given.iter().all(|a| index.source(*a).is_some_and(|value| means_cuda(view, value, depth - 1)))
+        && given.all(|a| a.value().is_some_and(|value| means_cuda(view, value, depth - 1)))
 }

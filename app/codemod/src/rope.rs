@@ -99,11 +99,18 @@ pub(crate) struct Rope<'a> {
     pieces: Vec<Piece>,
     /// Where each piece ends in the current text.
     ends: Vec<usize>,
+    /// Where the kept text up to each piece ends in the original.
+    kept: Vec<usize>,
 }
 
 impl<'a> Rope<'a> {
     pub(crate) fn new(original: &'a str) -> Self {
-        Self { original, pieces: vec![Piece::Kept(0..original.len())], ends: vec![original.len()] }
+        Self {
+            original,
+            pieces: vec![Piece::Kept(0..original.len())],
+            ends: vec![original.len()],
+            kept: vec![original.len()],
+        }
     }
 
     /// The piece that contains a byte of the current text; the number of pieces if there is no such byte.
@@ -142,12 +149,17 @@ impl<'a> Rope<'a> {
             take_until(&mut rest, &mut at, replacement.range.end, |_| ());
         }
         out.extend(rest);
-        let mut end = 0;
+        let (mut end, mut kept) = (0, 0);
         self.ends.clear();
-        self.ends.extend(out.iter().map(|piece| {
+        self.kept.clear();
+        for piece in &out {
             end += piece.len();
-            end
-        }));
+            if let Piece::Kept(range) = piece {
+                kept = range.end;
+            }
+            self.ends.push(end);
+            self.kept.push(kept);
+        }
         self.pieces = out;
     }
 
@@ -236,16 +248,20 @@ impl<'a> Rope<'a> {
 
     /// Where a byte of the original is in the current text; none if it was removed.
     pub(crate) fn place(&self, original: usize) -> Option<usize> {
-        self.pieces.iter().zip(&self.ends).find_map(|(piece, end)| match piece {
-            Piece::Kept(range) if range.contains(&original) => Some(end - (range.end - original)),
+        let at = self.kept.partition_point(|end| *end <= original);
+        match self.pieces.get(at)? {
+            Piece::Kept(range) if range.contains(&original) => Some(self.ends[at] - (range.end - original)),
             _ => None,
-        })
+        }
     }
 
     /// The fate of a range of the original of which only white space is left; none if more of it is left.
     pub(crate) fn fate(&self, gone: &Range<usize>) -> Option<Fate<'_>> {
         let (mut by, mut written) = (None, false);
-        for piece in &self.pieces {
+        let before = self.kept.partition_point(|end| *end < gone.start);
+        let is_kept = |at: &usize| matches!(self.pieces[*at], Piece::Kept(_));
+        let first = (0..before).rev().find(is_kept).unwrap_or(0);
+        for piece in &self.pieces[first..] {
             match piece {
                 Piece::New { text, by: author } => {
                     by = by.or(Some(author));
@@ -276,10 +292,12 @@ impl<'a> Rope<'a> {
     /// All authors of text written or deleted in a range of the current text.
     pub(crate) fn authors(&self, range: &Range<usize>) -> Vec<Provenance> {
         let mut out: Vec<Provenance> = Vec::new();
-        let mut at = 0;
-        for piece in &self.pieces {
-            let (start, end) = (at, at + piece.len());
-            at = end;
+        let first = self.piece(range.start);
+        for (piece, &end) in self.pieces[first..].iter().zip(&self.ends[first..]) {
+            let start = end - piece.len();
+            if start >= range.end {
+                break;
+            }
             let meets = if start == end {
                 range.start < start && start < range.end
             } else {

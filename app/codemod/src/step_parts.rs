@@ -4,7 +4,7 @@
 //! followed. On a `+` line it is the text of the part that the rule matched, or one of the facts about the step around
 //! the match.
 
-use python::tree::Id;
+use python::tree::{Id, ROOT};
 use training::roles::Role;
 use training::step::{TrainingStep, model_calls, schedules};
 use training::turn::values;
@@ -215,7 +215,7 @@ pub(crate) fn of_step(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, 
             file.calls("zero_grad").iter().copied().filter(here).filter(clears).collect()
         }
         Part::Clip => step.clipping.iter().map(|clipping| clipping.call).filter(here).collect(),
-        Part::Schedule => schedules(file).steps.into_iter().map(|(call, _)| call).filter(here).collect(),
+        Part::Schedule => schedules(file, ROOT).steps.into_iter().map(|(call, _)| call).filter(here).collect(),
         _ => Vec::new(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::layout::Layout;
 use crate::names::{Names, called_name};
 use crate::tree::{Id, Index, Tree, fields, kinds};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A parsed file: its nodes, the meanings of its names, and its layout.
 pub struct PythonFile<'t> {
@@ -19,6 +19,8 @@ pub struct PythonFile<'t> {
     /// Names that the module assigns, with the end of the first assignment.
     top_names: BTreeMap<&'t str, usize>,
     calls: BTreeMap<&'t str, Vec<Id>>,
+    /// Names of its classes and functions.
+    definitions: HashSet<&'t str>,
 }
 
 impl<'t> PythonFile<'t> {
@@ -37,6 +39,9 @@ impl<'t> PythonFile<'t> {
                 calls.entry(name).or_default().push(call);
             }
         }
+        let definitions = [k.class_definition, k.function_definition].into_iter().flat_map(|kind| index.of_kind(kind));
+        let definitions = definitions.map(|id| index.field(*id, fields().name).map_or("", |name| index.text_of(name)));
+        let definitions = definitions.collect();
         let mut top_names: BTreeMap<&str, usize> = BTreeMap::new();
         for assignment in index.assignments() {
             let is_inner = |a: Id| [k.function_definition, k.class_definition].contains(&index.kind(a));
@@ -54,7 +59,7 @@ impl<'t> PythonFile<'t> {
                 top_names.entry(&within[at..at + binding.local.len()]).or_insert(end);
             }
         }
-        Self { path, layout: Layout::read(&index), words, top_names, calls, index, names }
+        Self { path, layout: Layout::read(&index), words, top_names, calls, definitions, index, names }
     }
 
     /// Whether an identifier of that text is anywhere in the file.
@@ -89,6 +94,16 @@ impl<'t> PythonFile<'t> {
     /// Calls by the last name of their function.
     pub fn calls(&self, name: &str) -> &[Id] {
         self.calls.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// All calls with the last name of their function, by that name.
+    pub fn calls_by_name(&self) -> impl Iterator<Item = (&'t str, &[Id])> {
+        self.calls.iter().map(|(name, calls)| (*name, calls.as_slice()))
+    }
+
+    /// The calls of that name inside a node.
+    pub fn calls_in(&self, name: &str, within: Id) -> &[Id] {
+        self.index.within(self.calls(name), within)
     }
 
     /// Leaves calls out of those of a name.
@@ -133,15 +148,12 @@ impl<'t> PythonFile<'t> {
 
     /// Whether the file has a class or a function of that name.
     pub fn defines(&self, name: &str) -> bool {
-        let k = kinds();
-        let definitions =
-            self.index.of_kind(k.class_definition).iter().chain(self.index.of_kind(k.function_definition));
-        definitions.into_iter().any(|d| self.name_of(*d) == name)
+        self.definitions.contains(name)
     }
 
     /// Whether something is assigned to a name, with exactly this spelling.
     pub fn assigns(&self, name: &str) -> bool {
-        self.index.assignments().any(|a| a.assigns(name))
+        self.index.assignments_to(name).next().is_some()
     }
 
     /// The statement that contains a node: the child of a block or of the module.

@@ -1,6 +1,7 @@
 //! The modules of a project: which file a name in an import is in, and which files a file reaches.
 
 use crate::file::PythonFile;
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
 /// The modules of a project by their names.
@@ -10,6 +11,8 @@ pub struct Modules<'v, 't> {
     modules: HashMap<&'v str, usize>,
     /// The first file whose path ends with this, below a folder.
     endings: HashMap<&'v str, usize>,
+    /// The files that each file imports.
+    imports: Vec<OnceCell<Vec<usize>>>,
 }
 
 impl<'v, 't> Modules<'v, 't> {
@@ -23,7 +26,8 @@ impl<'v, 't> Modules<'v, 't> {
                 endings.entry(&module[slash + 1..]).or_insert(at);
             }
         }
-        Self { files, modules, endings }
+        let imports = vec![OnceCell::new(); files.len()];
+        Self { files, modules, endings, imports }
     }
 
     /// Indices of the files that a file reaches by imports, itself first.
@@ -33,13 +37,14 @@ impl<'v, 't> Modules<'v, 't> {
         let mut next = 0;
         while let Some(&at) = order.get(next) {
             next += 1;
-            for name in imported(self.files[at]) {
-                if let Some((found, _)) = self.resolve(at, &name).filter(|(found, _)| seen.insert(*found)) {
-                    order.push(found);
-                }
-            }
+            order.extend(self.imports(at).iter().filter(|found| seen.insert(**found)));
         }
         order
+    }
+
+    fn imports(&self, from: usize) -> &[usize] {
+        let found = |name: &String| self.resolve(from, name).map(|(found, _)| found);
+        self.imports[from].get_or_init(|| imported(self.files[from]).iter().filter_map(found).collect())
     }
 
     /// The files, as they were passed.

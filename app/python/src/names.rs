@@ -19,6 +19,9 @@ pub struct Binding {
     pub scope: Option<Id>,
 }
 
+/// How many more parts a name has at most by another home: `lightning.pytorch` is `pytorch_lightning`.
+const FURTHER_PARTS: usize = 4;
+
 /// All bindings of a file.
 #[derive(Debug, Default)]
 pub struct Names {
@@ -240,6 +243,14 @@ impl Names {
 
     /// Whether an identifier or a dotted chain can refer to a qualified name.
     pub fn stands_for(&self, index: &Index<'_>, id: Id, qualified: &str) -> bool {
+        // A chain with more parts than any name of it can't mean it, and each of its parts may be asked in turn.
+        let most = qualified.matches('.').count() + FURTHER_PARTS;
+        let (k, f) = (kinds(), fields());
+        let owners =
+            std::iter::successors(Some(id), |at| index.field(*at, f.object).filter(|_| index.kind(*at) == k.attribute));
+        if owners.take(most + 2).count() > most + 1 {
+            return false;
+        }
         let Some(text) = spelled(index, id) else { return false };
         let text = text.as_ref();
         let (head, rest) = text.split_once('.').unwrap_or((text, ""));

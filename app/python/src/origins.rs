@@ -129,9 +129,15 @@ pub struct Origins<'v, 't> {
     /// Names that imports give to what has this name.
     aliases: FxHashMap<&'v str, BTreeSet<&'v str>>,
     calls_of_variables: Vec<Place>,
+    /// The calls of all files, by the last name of their function.
+    calls: FxHashMap<&'t str, Vec<Place>>,
+    /// Names that some file assigns or passes on.
+    values: FxHashSet<&'t str>,
     /// The definitions that a callee may be. One that is being looked for has none, which ends circles.
     definitions: RefCell<FxHashMap<Place, Rc<[Place]>>>,
     callers: RefCell<FxHashMap<Place, Rc<[Place]>>>,
+    /// The function around the bindings of a name, by the first of them: see [`bound`].
+    steady: RefCell<FxHashMap<Place, Option<Option<Id>>>>,
 }
 
 impl<'v, 't> Origins<'v, 't> {
@@ -146,9 +152,29 @@ impl<'v, 't> Origins<'v, 't> {
         let stores = objects::stores(&files);
         let calls_of_variables = objects::calls_of_variables(&files, &scopes, &stores);
         let [bases, derived] = objects::heritage(&files);
+        let mut calls: FxHashMap<&str, Vec<Place>> = FxHashMap::default();
+        for (file, python) in files.iter().enumerate() {
+            for (name, ids) in python.calls_by_name() {
+                calls.entry(name).or_default().extend(ids.iter().map(|id| Place { file, id: *id }));
+            }
+        }
+        let values = files.iter().flat_map(|file| objects::values(file)).collect();
         let modules = Modules::of(files);
-        let (definitions, callers) = Default::default();
-        Self { modules, scopes, stores, bases, derived, aliases, calls_of_variables, definitions, callers }
+        let (definitions, callers, steady) = Default::default();
+        Self {
+            modules,
+            scopes,
+            stores,
+            bases,
+            derived,
+            aliases,
+            calls_of_variables,
+            calls,
+            values,
+            definitions,
+            callers,
+            steady,
+        }
     }
 
     /// The files, as they were passed.

@@ -441,6 +441,41 @@ impl NodePattern {
         }
     }
 
+    /// The names by which a file may call the pattern's function; none if it may be any.
+    pub fn called_names<'a>(&'a self, names: &'a Names) -> Option<Vec<&'a str>> {
+        match self.called.as_ref()? {
+            Called::Method(name) => Some(vec![name]),
+            Called::Qualified(name) => Some(names.last_names(name).collect()),
+            Called::OneOf(all) => Some(all.iter().flat_map(|name| names.last_names(name)).collect()),
+            Called::Variable(_) => None,
+        }
+    }
+
+    /// Names of which every match contains one, in each list.
+    pub fn required_names<'a>(&'a self, names: &'a Names) -> Vec<Vec<&'a str>> {
+        let qualified = self.constraints.iter().filter_map(|(_, constraint)| match constraint {
+            Constraint::Qualified(name) => Some(names.last_names(name).collect()),
+            _ => None,
+        });
+        qualified.chain(self.called_names(names)).collect()
+    }
+
+    /// Its metavariables.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let mut open = vec![&self.pattern.node];
+        std::iter::from_fn(move || {
+            loop {
+                match open.pop()? {
+                    PatternNode::MetaVar {
+                        meta_var: MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name),
+                    } => return Some(name.as_str()),
+                    PatternNode::Internal { children, .. } => open.extend(children),
+                    _ => {}
+                }
+            }
+        })
+    }
+
     /// The dotted name that is the whole pattern.
     pub fn whole_name(&self) -> Option<&str> {
         let PatternNode::MetaVar { meta_var: MetaVariable::Capture(whole, _) } = &self.pattern.node else {

@@ -79,6 +79,24 @@ impl<'t> Index<'t> {
         self.of_kind_in(kinds().identifier, within).iter().any(|id| name(self.text_of(*id)))
     }
 
+    /// Whether a node is everything between two brackets.
+    pub fn is_bracketed(&self, id: Id) -> bool {
+        let k = kinds();
+        [
+            k.argument_list,
+            k.parenthesized_expression,
+            k.list,
+            k.tuple,
+            k.dictionary,
+            k.set,
+            k.list_comprehension,
+            k.dictionary_comprehension,
+            k.set_comprehension,
+            k.generator_expression,
+        ]
+        .contains(&self.kind(id))
+    }
+
     /// Whether this is the text of a node.
     pub fn is_text(&self, id: Id, text: &str) -> bool {
         self.text_of(id) == text

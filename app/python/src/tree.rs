@@ -380,6 +380,8 @@ pub struct Item<'t> {
     pub kind: u16,
     /// Its role in its parent: one of [`Fields`], or 0.
     pub field: u16,
+    /// Whether a child has a role in it. The children of a block or a list have none.
+    has_fields: bool,
     /// The node around it.
     pub parent: Id,
     /// First item after this one's subtree.
@@ -407,6 +409,8 @@ pub struct Index<'t> {
     pub items: Vec<Item<'t>>,
     by_kind: Vec<Vec<Id>>,
     lines: OnceCell<LineStarts>,
+    /// Targets, in the order of their texts, and the statements that bind them.
+    bindings: OnceCell<(Vec<Id>, Vec<Id>)>,
 }
 
 /// The module: the node that contains all others.
@@ -428,11 +432,17 @@ impl<'t> Index<'t> {
                 if let Some(list) = by_kind.get_mut(usize::from(kind)) {
                     list.push(id);
                 }
+                let field = cursor.field_id().map_or(0, std::num::NonZero::get);
+                let parent = open.last().copied().unwrap_or(ROOT);
+                if let Some(around) = items.get_mut(parent as usize) {
+                    around.has_fields |= field != 0;
+                }
                 items.push(Item {
                     node,
                     kind,
-                    field: cursor.field_id().map_or(0, std::num::NonZero::get),
-                    parent: open.last().copied().unwrap_or(ROOT),
+                    field,
+                    has_fields: false,
+                    parent,
                     next: 0,
                     start: node.start_byte(),
                     end: end_of(node, text),
@@ -458,7 +468,7 @@ impl<'t> Index<'t> {
         while let Some(id) = open.pop() {
             items[id as usize].next = items.len() as Id;
         }
-        Self { tree, text, items, by_kind, lines: OnceCell::new() }
+        Self { tree, text, items, by_kind, lines: OnceCell::new(), bindings: OnceCell::new() }
     }
 
     /// Whether a block is empty: the parser accepts that, Python does not.
@@ -520,10 +530,30 @@ impl<'t> Index<'t> {
     }
     /// Nodes of a kind inside a node.
     pub fn of_kind_in(&self, kind: u16, within: Id) -> &[Id] {
-        let list = self.of_kind(kind);
-        let from = list.partition_point(|id| *id < within);
-        let to = list.partition_point(|id| *id < self.item(within).next);
-        &list[from..to]
+        self.within(self.of_kind(kind), within)
+    }
+    /// The part of a list of nodes, in the order of the text, that is inside a node.
+    pub fn within<'l>(&self, sorted: &'l [Id], within: Id) -> &'l [Id] {
+        let from = sorted.partition_point(|id| *id < within);
+        let to = sorted.partition_point(|id| *id < self.item(within).next);
+        &sorted[from..to]
+    }
+    /// Assignments, then augmented ones, then loops, whose targets include one of this text: a name, an attribute or an entry.
+    pub fn bindings(&self, target: &str) -> &[Id] {
+        let (targets, statements) = self.bindings.get_or_init(|| {
+            let k = kinds();
+            let binding = [k.assignment, k.augmented_assignment, k.for_statement].map(|kind| self.of_kind(kind));
+            let targets = |id: &Id| self.target(*id).map_or_else(Vec::new, |target| self.unpacked(target));
+            let pairs =
+                binding.into_iter().flatten().flat_map(|id| targets(id).into_iter().map(|target| (target, *id)));
+            let mut pairs: Vec<(Id, Id)> = pairs.collect();
+            sorting::by(&mut pairs, |a, b| self.text_of(a.0).cmp(self.text_of(b.0)));
+            pairs.dedup_by(|a, b| a.1 == b.1 && self.text_of(a.0) == self.text_of(b.0));
+            pairs.into_iter().unzip()
+        });
+        let from = targets.partition_point(|id| self.text_of(*id) < target);
+        let to = targets.partition_point(|id| self.text_of(*id) <= target);
+        &statements[from..to]
     }
     /// Named children, comments included.
     pub fn children(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
@@ -537,13 +567,19 @@ impl<'t> Index<'t> {
             })
         })
     }
+    /// A node and its siblings after it, without comments.
+    pub fn parts_from(&self, first: Id) -> impl Iterator<Item = Id> + '_ {
+        let end = self.parent(first).map_or(0, |parent| self.item(parent).next);
+        let siblings = std::iter::successors(Some(first), move |id| Some(self.item(*id).next).filter(|id| *id < end));
+        siblings.filter(|id| self.kind(*id) != kinds().comment)
+    }
     /// Named children without comments.
     pub fn parts(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
         self.children(id).filter(|c| self.kind(*c) != kinds().comment)
     }
     /// The child of a node with this role.
     pub fn field(&self, id: Id, field: u16) -> Option<Id> {
-        self.children(id).find(|c| self.item(*c).field == field)
+        self.children(id).take_while(|_| self.item(id).has_fields).find(|c| self.item(*c).field == field)
     }
     /// The node with exactly this extent and kind.
     pub(crate) fn find(&self, node: TsNode<'_>) -> Option<Id> {

@@ -20,9 +20,7 @@ pub fn updated_by_hand(view: &FileView<'_>) -> Option<Id> {
             calls.iter().any(|call| view.qualified(*call).is_some_and(|q| q.starts_with("torch.")))
         };
         let is_tensor = || {
-            index
-                .assignments()
-                .any(|a| a.assigns(name) && !index.is_within(a.id(), around) && a.value().is_some_and(|v| makes(&v)))
+            index.assignments_to(name).any(|a| !index.is_within(a.id(), around) && a.value().is_some_and(|v| makes(&v)))
         };
         rest.starts_with("-=") && rest.contains('*') && is_tensor()
     })

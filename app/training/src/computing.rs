@@ -1,6 +1,5 @@
 //! Functions of a project that only compute: what calls them may be compiled together with them.
 
-use crate::step::unpacked;
 use crate::view::FileView;
 use python::names::called_name;
 use python::tree::{Id, kinds};
@@ -78,7 +77,7 @@ fn read<'t>(view: &FileView<'t>, function: Id) -> (bool, BTreeSet<&'t str>) {
     let keeps = |assignment: Id| {
         let target = index.target(assignment);
         target.is_some_and(|target| {
-            let names = unpacked(index, target);
+            let names = index.unpacked(target);
             let is_entry = |id: Id| {
                 let owner = index.value(id).filter(|_| index.kind(id) == k.subscript);
                 owner.is_some_and(|owner| is_lasting(owner) || !view.binds(function, index.text_of(owner)))

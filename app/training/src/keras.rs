@@ -326,11 +326,8 @@ pub fn is_model(view: &FileView<'_>, keras: &Keras, id: Id) -> bool {
         return view.class_of(id).is_some_and(|c| is_model_class(keras, view.name_of(c)));
     }
     let mut elsewhere = false;
-    for &assignment in index.of_kind(k.assignment) {
-        let Some((left, right)) = index.sides(assignment) else {
-            continue;
-        };
-        if index.text_of(left) == name && index.kind(right) == k.call {
+    for right in index.assignments_to(name).filter_map(|a| a.value()) {
+        if index.kind(right) == k.call {
             if gives_model(view, keras, right) {
                 return true;
             }

@@ -4,6 +4,7 @@ use crate::view::FileView;
 use python::modules::Modules;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// Functions that load modules whose names are known only at run time.
@@ -80,7 +81,8 @@ fn imports_one(view: &FileView<'_>, modules: &[String]) -> bool {
 pub(crate) fn loaded(views: &[&FileView<'_>], programs: &[bool], rates: &[bool]) -> [BTreeSet<String>; 2] {
     let imports = Modules::of(views.iter().map(|view| &view.file).collect());
     let mut found = [BTreeSet::new(), BTreeSet::new()];
-    for loader in 0..views.len() {
+    let changes_rates = rates.contains(&true);
+    for loader in (0..views.len()).filter(|loader| changes_rates || programs[*loader]) {
         let reached = imports.reached(loader);
         let changing = reached.iter().filter(|n| rates[**n]).count();
         for file in reached {
@@ -103,7 +105,9 @@ pub(crate) fn without_device(
     let imports = Modules::of(views.iter().map(|view| &view.file).collect());
     let trains = |n: &usize| !views[*n].steps.training.is_empty() && !views[*n].names.is_of_other_framework();
     let programs = (0..views.len()).filter(|n| starts[*n]).map(|n| imports.reached(n));
-    let on_host = programs.filter(|files| files.iter().any(trains) && !files.iter().any(|n| names_device(views[*n])));
+    let named = vec![OnceCell::new(); views.len()];
+    let names_device = |n: &usize| *named[*n].get_or_init(|| names_device(views[*n]));
+    let on_host = programs.filter(|files| files.iter().any(trains) && !files.iter().any(names_device));
     on_host.flatten().filter(trains).map(|n| views[n].path.to_owned()).collect()
 }
 

@@ -78,7 +78,7 @@ fn use_of(view: &FileView<'_>, class: Id, forward: Id, parameter: &str) -> Input
 /// The call that creates a layer of a class.
 fn made_with<'v>(view: &'v FileView<'_>, class: Id, layer: &str) -> Option<python::syntax::Call<'v, 'v>> {
     let index = &view.index;
-    let assignment = index.assignments().find(|a| index.is_within(a.id(), class) && a.assigns(layer))?;
+    let assignment = index.assignments_to(layer).find(|a| index.is_within(a.id(), class))?;
     index.call(assignment.value()?)
 }
 

@@ -2,7 +2,10 @@
 
 use crate::view::FileView;
 use python::tree::{Id, ROOT, kinds};
-use std::collections::BTreeSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ops::Deref;
+use std::rc::Rc;
 
 /// The statement before which a program has not parsed its command line: its own parsing, the start of its main block,
 /// or the call of its main function. `trains` is a node created for the training: if it is created before that place is
@@ -57,14 +60,14 @@ pub fn main_block(view: &FileView<'_>) -> Option<Id> {
 }
 
 /// A program that imports a file, directly or indirectly.
-pub struct Start<'a> {
+pub struct Start {
     /// Its path.
-    pub path: &'a str,
+    pub path: String,
     /// The name by which the file is imported; none if it is the program itself.
     pub module: Option<String>,
 }
 
-impl Start<'_> {
+impl Start {
     /// The program's main block, as it was read from its file.
     pub fn main(&self, view: &FileView<'_>) -> Option<Id> {
         main_block(view)
@@ -94,55 +97,130 @@ fn acts(text: &str) -> bool {
     text.lines().any(|line| ["for ", "while ", "with "].iter().any(|word| line.starts_with(word)) || calls(line))
 }
 
-/// Programs that import a file, nearest first. `files` are the project's paths and texts.
-pub fn starts<'a>(files: &[(&'a str, &str)], file: &str) -> Vec<Start<'a>> {
-    let mut out = Vec::new();
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let own = files.iter().find(|(path, _)| *path == file);
-    let mut wanted: Vec<(&str, Option<String>)> = own.map(|(path, _)| (*path, None)).into_iter().collect();
-    while let Some((path, module)) = wanted.pop() {
-        if !seen.insert(path) {
-            continue;
-        }
-        let text = files.iter().find(|(p, _)| *p == path).map_or("", |(_, t)| *t);
-        let mut is_imported = false;
-        for (other, text) in files.iter().filter(|(p, _)| p.ends_with(".py")) {
-            if let Some(name) = imported_as(path, text) {
-                is_imported = true;
-                // A module in another file's own folder has that name only there.
-                wanted.insert(0, (other, module.clone().or(Some(name))));
-            }
-        }
-        let has_main = text.lines().any(|l| l.starts_with("if __name__") && l.contains("__main__"));
-        if has_main || (module.is_some() && !is_imported && acts(text)) {
-            out.push(Start { path, module });
-        }
-    }
-    out
+/// Path and text of every file of a project, with the programs that import a file.
+pub struct Texts<'a> {
+    files: Vec<(&'a str, &'a str)>,
+    imports: OnceCell<Imports>,
+    loaders: RefCell<BTreeMap<String, Rc<Loaders>>>,
 }
 
-/// The name by which a file's text imports the module at a path, if it does.
-fn imported_as(path: &str, text: &str) -> Option<String> {
-    let dotted = path.strip_suffix(".py")?.replace(['/', '\\'], ".");
-    let mut name = dotted.as_str();
-    loop {
-        let (package, module) = name.rsplit_once('.').unwrap_or(("", name));
-        // A project is searched for each of its files, so other lines are passed over quickly.
-        let is_import =
-            |line: &&str| ["from", "import"].iter().any(|word| line.starts_with(word)) && line.contains(module);
-        let imports = text.lines().map(str::trim).filter(is_import).any(|line| {
-            let words = line.split(|c: char| c.is_whitespace() || ",()".contains(c)).filter(|w| !w.is_empty());
-            match words.collect::<Vec<&str>>().as_slice() {
-                ["from", from, "import", rest @ ..] => *from == name || (*from == package && rest.contains(&module)),
-                ["import", rest @ ..] => rest.contains(&name),
-                _ => false,
-            }
-        });
-        if imports {
-            return Some(name.to_owned());
-        }
-        name = name.split_once('.')?.1;
+/// Which files import which, by their texts.
+struct Imports {
+    /// The file of each path, the first if there are several.
+    files: HashMap<String, usize>,
+    /// The Python files that import a module, by its dotted name.
+    importers: HashMap<String, Vec<usize>>,
+}
+
+/// The files with some text that a program imports or is, by the program's path.
+type Loaders = HashMap<String, Vec<Rc<Loaded>>>;
+
+/// A file that programs import.
+pub struct Loaded {
+    /// Its number.
+    pub file: usize,
+    /// The programs.
+    pub starts: Vec<Start>,
+}
+
+impl<'a> Deref for Texts<'a> {
+    type Target = [(&'a str, &'a str)];
+    fn deref(&self) -> &Self::Target {
+        &self.files
     }
+}
+
+impl<'a> Texts<'a> {
+    /// The files of a project.
+    pub fn new(files: Vec<(&'a str, &'a str)>) -> Self {
+        Self { files, imports: OnceCell::new(), loaders: RefCell::default() }
+    }
+
+    /// Programs that import a file, nearest first.
+    pub fn starts(&self, file: &str) -> Vec<Start> {
+        let Imports { files, .. } = self.imports();
+        let mut out = Vec::new();
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        let mut wanted: VecDeque<(usize, Option<String>)> = files.get(file).map(|at| (*at, None)).into_iter().collect();
+        while let Some((at, module)) = wanted.pop_front() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let (path, text) = self.files[at];
+            let importers = self.importers(path);
+            let is_imported = !importers.is_empty();
+            // A module in another file's own folder has that name only there.
+            wanted.extend(importers.into_iter().map(|(other, name)| (other, module.clone().or(Some(name)))));
+            let has_main = text.lines().any(|l| l.starts_with("if __name__") && l.contains("__main__"));
+            if has_main || (module.is_some() && !is_imported && acts(text)) {
+                out.push(Start { path: path.to_owned(), module });
+            }
+        }
+        out
+    }
+
+    /// The files with a text that a program imports or is.
+    pub fn loaded_by(&self, program: &str, with: &str) -> Vec<Rc<Loaded>> {
+        let collect = || {
+            let mut loaders = Loaders::new();
+            for (file, (path, _)) in self.files.iter().enumerate().filter(|(_, (_, text))| text.contains(with)) {
+                let loaded = Rc::new(Loaded { file, starts: self.starts(path) });
+                for start in &loaded.starts {
+                    loaders.entry(start.path.clone()).or_default().push(Rc::clone(&loaded));
+                }
+            }
+            Rc::new(loaders)
+        };
+        let known = Rc::clone(self.loaders.borrow_mut().entry(with.to_owned()).or_insert_with(collect));
+        known.get(program).cloned().unwrap_or_default()
+    }
+
+    fn imports(&self) -> &Imports {
+        self.imports.get_or_init(|| {
+            let mut imports = Imports { files: HashMap::new(), importers: HashMap::new() };
+            for (at, (path, text)) in self.files.iter().enumerate() {
+                imports.files.entry((*path).to_owned()).or_insert(at);
+                if path.ends_with(".py") {
+                    for name in imported(text) {
+                        imports.importers.entry(name).or_default().push(at);
+                    }
+                }
+            }
+            imports
+        })
+    }
+
+    /// The files that import the module at a path, in order, with the name by which each does: the longest if there are several.
+    fn importers(&self, path: &str) -> BTreeMap<usize, String> {
+        let mut found = BTreeMap::new();
+        let Some(module) = path.strip_suffix(".py") else { return found };
+        let dotted = module.replace(['/', '\\'], ".");
+        let names = std::iter::successors(Some(dotted.as_str()), |name| Some(name.split_once('.')?.1));
+        for name in names {
+            for importer in self.imports().importers.get(name).into_iter().flatten() {
+                found.entry(*importer).or_insert_with(|| name.to_owned());
+            }
+        }
+        found
+    }
+}
+
+/// The dotted names that a text imports: `torch.nn` of `import torch.nn`, both `torch` and `torch.nn` of `from torch import nn`.
+fn imported(text: &str) -> BTreeSet<String> {
+    let is_import = |line: &&str| ["from", "import"].iter().any(|word| line.starts_with(word));
+    let mut names = BTreeSet::new();
+    for line in text.lines().map(str::trim).filter(is_import) {
+        let words = line.split(|c: char| c.is_whitespace() || ",()".contains(c)).filter(|w| !w.is_empty());
+        match words.collect::<Vec<&str>>().as_slice() {
+            ["from", from, "import", rest @ ..] => {
+                names.extend(rest.iter().map(|name| format!("{from}.{name}")));
+                names.insert((*from).to_owned());
+            }
+            ["import", rest @ ..] => names.extend(rest.iter().map(|name| (*name).to_owned())),
+            _ => {}
+        }
+    }
+    names
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ fn begins(view: &FileView<'_>) -> Option<(Id, Option<Id>)> {
     let acts = |statement: &Id| {
         let trains = ["backward", "fit", "train", "LightningCLI", "notebook_launcher"]
             .iter()
-            .any(|word| view.calls(word).iter().any(|call| index.is_within(*call, *statement)));
+            .any(|word| !view.calls_in(word, *statement).is_empty());
         ![k.function_definition, k.class_definition, k.decorated_definition].contains(&index.kind(*statement)) && trains
     };
     // Code for a target that compiles has no `backward()` any more; its loop still calls something.

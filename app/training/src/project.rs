@@ -486,7 +486,7 @@ fn keepers(views: &[&FileView<'_>], classes: &Classes) -> BTreeSet<String> {
     let wraps = |class: &&str| classes.ancestors(class).iter().any(|base| last_part(base) == "DataParallel");
     keeping.extend(classes.names().filter(wraps));
     for view in views {
-        let keeps = view.index.assignments().filter(|a| a.assigns("self.module"));
+        let keeps = view.index.assignments_to("self.module");
         keeping.extend(keeps.filter_map(|a| Some(view.name_of(view.class_of(a.id())?))));
     }
     let of_file = |view: &&FileView<'_>| {

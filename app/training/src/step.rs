@@ -46,8 +46,8 @@ mod update;
 mod weights;
 
 pub use accumulation::{Accumulation, Counter, JoinedLoader, skips};
+pub(crate) use bindings::bindings;
 pub use bindings::value_once;
-pub(crate) use bindings::{bindings, unpacked};
 pub use callee::LossFunction;
 pub(crate) use callers::given;
 pub use calls::{arguments, is_statement, loop_around, qualified};

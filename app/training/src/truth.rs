@@ -27,7 +27,7 @@ pub(crate) fn returned<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = Strin
 pub(crate) fn last_given(view: &FileView<'_>, id: Id) -> Option<Id> {
     let index = &view.index;
     let (name, function) = (index.text_of(id), view.function_of(id));
-    let given = index.assignments().filter(|a| {
+    let given = index.bindings(name).iter().filter_map(|binding| index.assignment(*binding)).filter(|a| {
         a.targets().into_iter().any(|target| index.is_text(target, name)) && !index.is_within(id, a.id()) && a.id() < id
     });
     let last = given.map(|a| a.id()).filter(|a| view.function_of(*a) == function).last();

@@ -266,7 +266,7 @@ fn part_called(file: FileInProject<'_, '_>, forward: Id, builds: impl Fn(Id) -> 
     };
     let is_layer = |name: &str| {
         let own = format!("self.{name}");
-        let mut layers = index.assignments().filter(|a| a.assigns(&own) && in_model(file, a.id()));
+        let mut layers = index.assignments_to(&own).filter(|a| in_model(file, a.id()));
         layers.any(|a| a.value().is_some_and(|layer| file.role(layer) == Some(Role::Model)))
     };
     index.calls().find_map(|call| {

@@ -4,6 +4,7 @@ use crate::roles::Roles;
 use crate::steps::{Steps, other_backwards};
 use python::PythonFile;
 use python::tree::{Id, Tree};
+use std::cell::OnceCell;
 use std::ops::Deref;
 
 /// One file in one round: its syntax and the facts that follow from it alone.
@@ -14,6 +15,9 @@ pub struct FileView<'t> {
     pub roles: Roles,
     /// Where it trains and where it validates.
     pub steps: Steps,
+    /// The calls that create its optimizers.
+    pub(crate) optimizers: OnceCell<Vec<Id>>,
+    differentiates: OnceCell<Option<Id>>,
 }
 
 impl<'t> Deref for FileView<'t> {
@@ -29,7 +33,13 @@ impl<'t> FileView<'t> {
         let mut file = PythonFile::read(path, tree);
         let others = other_backwards(&file);
         file.forget_calls("backward", &others);
-        Self { roles: Roles::collect(&file), steps: Steps::collect(&file), file }
+        Self {
+            roles: Roles::collect(&file),
+            steps: Steps::collect(&file),
+            optimizers: OnceCell::new(),
+            differentiates: OnceCell::new(),
+            file,
+        }
     }
 
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.
@@ -48,7 +58,7 @@ impl<'t> FileView<'t> {
             given.is_some_and(|given| self.index.value(given).is_some_and(|value| self.index.is_text(value, "True")))
         });
         let by_word = self.words().filter(|(word, _)| tells(word)).flat_map(|(_, ids)| ids.iter().copied());
-        by_word.chain(of_graph).chain(self.gradients()).min()
+        *self.differentiates.get_or_init(|| by_word.chain(of_graph).chain(self.gradients()).min())
     }
 
     /// The functions that compute gradients as a part of their result.

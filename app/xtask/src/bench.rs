@@ -1,11 +1,13 @@
 //! `cargo xtask bench …`: starts the benchmarks, which are next to the code they measure.
 
 mod forward;
+mod growth;
 mod pages;
 mod port;
 mod site;
 
 pub(crate) use forward::compare;
+pub(crate) use growth::run_growth;
 pub(crate) use pages::{run_day, run_lighthouse, run_typing};
 pub(crate) use port::run_port;
 pub(crate) use site::run_site;

@@ -14,7 +14,7 @@ pub(super) fn assigned(view: &FileView<'_>, name: Id) -> Option<Id> {
     let (k, index) = (kinds(), &view.index);
     let text = Some(name).filter(|id| index.kind(*id) == k.identifier).map(|id| index.text_of(id))?;
     let scope = view.function_of(name).filter(|f| view.binds(*f, text));
-    let mut given = index.assignments().filter(|a| a.assigns(text) && view.function_of(a.id()) == scope);
+    let mut given = index.assignments_to(text).filter(|a| view.function_of(a.id()) == scope);
     let first = given.next().filter(|_| given.next().is_none())?;
     let block = view.statement_of(first.id()).and_then(|statement| index.parent(statement))?;
     first.value().filter(|_| index.is_within(name, block) && first.id() < name)

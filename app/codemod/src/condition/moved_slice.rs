@@ -44,7 +44,8 @@ fn slice(view: &FileView<'_>, id: Id, steps: u8) -> Option<bool> {
         let clauses = index.ancestors(at).filter(|a| index.is_within(id, *a)).filter_map(|a| index.consequence(a));
         clauses.into_iter().any(|clause| index.is_within(at, clause) && !index.is_within(id, clause))
     };
-    let given = index.assignments().filter_map(|a| {
+    let given = index.bindings(name).iter().filter_map(|binding| {
+        let a = index.assignment(*binding)?;
         let place = a.targets().iter().position(|target| index.is_text(*target, name))?;
         let value = a.value()?;
         let is_row = [k.expression_list, k.tuple].contains(&index.kind(value));

@@ -8,34 +8,64 @@ use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tables::table_values;
 use python::tree::{Id, fields, kinds};
+use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use training::modes::{Modes, Region};
 use training::turn::Turn;
 use training::words::WORDS_BESIDE_RANKS_OF_MATRICES;
 use training::{FileInProject, FileView};
 
+/// Nodes that were searched for in a file: by the pattern and the texts of its captures.
+pub(crate) type Searches = RefCell<HashMap<(usize, Vec<Option<String>>), Rc<[Id]>>>;
+
 /// Whether some node of the file matches, with what is captured already.
-pub(super) fn contains<'t>(view: &FileView<'t>, pattern: &NodePattern, captures: &Captures<'t>) -> bool {
-    let index = &view.index;
-    pattern.words.iter().all(|w| view.has_word(w))
-        && pattern.kind.is_some_and(|kind| {
-            index.of_kind(kind).iter().any(|n| pattern.matches(index, &view.names, *n, &mut captures.clone()))
-        })
+pub(super) fn contains<'t>(s: &Situation<'_, 't>, pattern: &NodePattern, captures: &Captures<'t>) -> bool {
+    !matching(s, pattern, captures).is_empty()
 }
 
 /// Whether a node on one side of a match, in the same function, matches a pattern with what is captured already.
-pub(super) fn beyond<'t>(view: &FileView<'t>, found: &Match<'t>, pattern: &NodePattern, side: Ordering) -> bool {
-    let (index, function) = (&view.index, view.function_of(found.node));
-    let nodes = pattern.kind.map_or(&[][..], |kind| index.of_kind(kind)).iter();
-    let mut beyond = nodes.filter(|n| n.cmp(&&found.node) == side && view.function_of(**n) == function);
-    beyond.any(|n| pattern.matches(index, &view.names, *n, &mut found.env.clone()))
+pub(super) fn beyond<'t>(s: &Situation<'_, 't>, found: &Match<'t>, pattern: &NodePattern, side: Ordering) -> bool {
+    let function = s.view.function_of(found.node);
+    let all = matching(s, pattern, &found.env);
+    let mut inside = function.map_or(&all[..], |function| s.view.index.within(&all, function)).iter();
+    inside.any(|n| n.cmp(&found.node) == side && s.view.function_of(*n) == function)
 }
 
-pub(super) fn assigns(view: &FileView<'_>, name: &str) -> bool {
-    view.index
-        .of_kind(kinds().assignment)
-        .iter()
-        .any(|a| view.index.target(*a).is_some_and(|l| view.index.text_of(l) == name))
+/// The nodes of the file that match with what is captured already, in the order of the text.
+fn matching<'t>(s: &Situation<'_, 't>, pattern: &NodePattern, captures: &Captures<'t>) -> Rc<[Id]> {
+    let (view, index) = (s.view, &s.view.index);
+    let text =
+        |name: &str| captures.range(name).or_else(|| captures.range_of_many(name)).map(|r| index.text[r].to_owned());
+    let key = (std::ptr::from_ref(pattern) as usize, pattern.variables().map(text).collect());
+    if let Some(known) = s.searches.borrow().get(&key) {
+        return Rc::clone(known);
+    }
+    let mut nodes = possible(view, pattern, captures);
+    nodes.retain(|n| pattern.matches(index, &view.names, *n, &mut captures.clone()));
+    let nodes: Rc<[Id]> = nodes.into();
+    s.searches.borrow_mut().insert(key, Rc::clone(&nodes));
+    nodes
+}
+
+/// The nodes that a pattern could match with what is captured already: those around the name that has to be in them and is
+/// the rarest of the file.
+fn possible(view: &FileView<'_>, pattern: &NodePattern, captures: &Captures<'_>) -> Vec<Id> {
+    let index = &view.index;
+    let Some(kind) = pattern.kind.filter(|_| pattern.words.iter().all(|w| view.has_word(w))) else { return Vec::new() };
+    let captured = pattern.variables().filter_map(|variable| captures.node(index, variable));
+    let captured = captured.flat_map(|node| index.of_kind_in(kinds().identifier, node));
+    let captured = captured.map(|id| view.identifiers(index.text_of(*id)).to_vec());
+    let places = |names: Vec<&str>| names.into_iter().flat_map(|name| view.identifiers(name)).copied().collect();
+    let named = pattern.required_names(&view.names).into_iter().map(places);
+    let Some(places) = captured.chain(named).min_by_key(Vec::len) else { return index.of_kind(kind).to_vec() };
+    // Nodes around an earlier place are known, with all that are around them.
+    let mut around = BTreeSet::new();
+    for place in places {
+        let _ = std::iter::once(place).chain(index.ancestors(place)).find(|id| !around.insert(*id));
+    }
+    around.into_iter().filter(|id| index.kind(*id) == kind).collect()
 }
 
 /// Whether an `if`, a `while` or an `assert` tests an expression: by itself, compared, negated, converted to a number,
@@ -285,7 +315,7 @@ pub(super) fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &Node
     let Some(mut statement) = view.statement_of(found.node) else { return false };
     loop {
         let Some(block) = index.parent(statement) else { return false };
-        let next = index.parts(block).filter(|s| *s > statement).take(3);
+        let next = index.parts_from(statement).filter(|s| *s > statement).take(3);
         for sibling in next {
             let inner = index.of_kind_in(pattern.kind.unwrap_or(k.call), sibling);
             if inner.iter().any(|n| pattern.matches(index, &view.names, *n, &mut Captures::new())) {
@@ -293,7 +323,7 @@ pub(super) fn followed_by(view: &FileView<'_>, found: &Match<'_>, pattern: &Node
             }
         }
         // After the end of an `if` or a `with` the search continues with the statements after it.
-        let at_end = index.parts(block).last() == Some(statement);
+        let at_end = index.parts_from(statement).nth(1).is_none();
         let Some(owner) = index.parent(block).filter(|_| at_end) else { return false };
         let owner = if [k.else_clause, k.elif_clause].contains(&index.kind(owner)) {
             index.parent(owner).unwrap_or(owner)

@@ -51,7 +51,8 @@ fn is_sent(view: &FileView<'_>, call: Id, steps: u8) -> bool {
     }
     let function = view.function_of(call);
     let statement = view.statement_of(call).unwrap_or(call);
-    let assignment = index.assignments().find(|a| index.is_within(a.id(), statement) && a.value() == Some(whole));
+    let assignment =
+        index.parent(whole).and_then(|parent| index.assignment(parent)).filter(|a| a.value() == Some(whole));
     let names: Vec<&str> = assignment.iter().flat_map(|a| a.targets()).map(|target| index.text_of(target)).collect();
     let mut later = view.calls("to").iter().chain(view.calls("type_as")).filter(|c| view.function_of(**c) == function);
     let returned = index.kind(statement) == k.return_statement
@@ -82,7 +83,7 @@ fn is_of_tensor(view: &FileView<'_>, id: Id, steps: u8) -> bool {
     let text = index.text_of(id);
     if index.kind(id) == k.identifier {
         let Some(function) = view.function_of(id) else { return false };
-        let given = index.assignments().filter(|a| a.assigns(text) && view.function_of(a.id()) == Some(function));
+        let given = index.assignments_to(text).filter(|a| view.function_of(a.id()) == Some(function));
         return match given.last().and_then(|a| a.value()) {
             Some(value) => is_of_tensor(view, value, steps),
             None => view.binds(function, text),

@@ -189,7 +189,7 @@ fn is_card_number(s: &Situation<'_, '_>, id: Id) -> bool {
 fn is_object(s: &Situation<'_, '_>, name: &str) -> bool {
     let index = &s.view.index;
     let made = |value: Id| called_name(index, value).is_some_and(|class| class.starts_with(char::is_uppercase));
-    let mut given = index.assignments().filter(|a| a.assigns(name)).map(|a| a.value().is_some_and(made)).peekable();
+    let mut given = index.assignments_to(name).map(|a| a.value().is_some_and(made)).peekable();
     let is_parameter = || index.functions().any(|f| f.parameters().any(|p| p.name == name));
     given.peek().is_some() && given.all(|made| made) && !is_parameter()
 }

@@ -76,7 +76,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
 /// Whether the file creates a model by calls of classes and functions that name no device.
 fn is_made_on_host(file: FileInProject<'_, '_>, name: &str) -> bool {
     let index = &file.view.index;
-    let mut values = index.assignments().filter(|a| a.assigns(name)).map(|a| a.value()).peekable();
+    let mut values = index.assignments_to(name).map(|a| a.value()).peekable();
     let makes = |value: Option<Id>| value.and_then(|value| called_name(index, value));
     values.peek().is_some()
         && values.all(|value| makes(value).is_some_and(|maker| !file.project.naming_device.contains(maker)))

@@ -7,13 +7,13 @@ use super::plan::{Notes, Plan};
 use super::same_with::once_per_with;
 use super::set_aside::set_aside;
 use super::state::State;
-use crate::condition::{Condition, Situation};
+use crate::condition::{Condition, Searches, Situation};
 use crate::configured;
 use crate::definitions::Sentence;
 use crate::ledger::text;
 use crate::messages;
 use crate::place::{self, Places, Remark};
-use crate::ported::{Certificate, Diagnostic, FileHashes, Ported, PortedFile, Severity, Span, Style};
+use crate::ported::{Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, Severity, Span, Style};
 use crate::recipe::{RecipeSet, hex};
 use crate::residue::{Found, HARMLESS, residue};
 use crate::rope::apply_edits;
@@ -51,6 +51,7 @@ pub(super) fn finish(
             (path, text, configured::settings(path, text, plan.settings.definitions))
         })
         .collect();
+    let with_settings: Vec<_> = configured.iter().filter(|(_, _, settings)| !settings.is_empty()).collect();
     for (n, state) in states.iter().enumerate() {
         let edits = state.rope.edits();
         let mut remarks = notes.remove(&n).unwrap_or_default();
@@ -106,7 +107,7 @@ pub(super) fn finish(
         remarks.extend(unused);
         let diagnostic = |remark: Remark| {
             let read = views[n].as_ref().map_or("", |_| &state.text[remark.range.clone()]);
-            let set = configured::places(read, &configured);
+            let set = configured::places(read, &with_settings);
             let mut diagnostic = places.diagnostic(remark);
             if !set.is_empty() {
                 let said = messages::configured_at(set.join(", "));
@@ -117,11 +118,13 @@ pub(super) fn finish(
         let mut diagnostics: Vec<Diagnostic> = remarks.into_iter().map(diagnostic).collect();
         let types = views[n].as_ref().and_then(|view| precision(plan, state, view, n));
         diagnostics.extend(types.map(|(at, remark)| places.of_original(at, remark)));
+        let shifts = Shifts::by(&edits);
         let (lacking, lost) = (plan.lacking.borrow(), plan.lost.borrow());
-        let is_made = |lost: &&Remark| edits.iter().any(|edit| Some(&edit.recipe) == lost.recipe.as_ref());
+        let makers: BTreeSet<&String> = edits.iter().map(|edit| &edit.recipe).collect();
+        let is_made = |lost: &&Remark| lost.recipe.as_ref().is_some_and(|recipe| makers.contains(recipe));
         let lost = lost.get(&n).into_iter().flatten().filter(is_made);
         for of_original in lacking.get(&n).into_iter().flatten().chain(lost) {
-            let (at, place) = (of_original.range.start, ported_place(state, of_original.range.start));
+            let (at, place) = (of_original.range.start, shifts.place(of_original.range.start));
             diagnostics.push(places.of_original(at, Remark { range: place..place, ..of_original.clone() }));
         }
         let changed = state.is_changed();
@@ -188,7 +191,9 @@ fn all_reports(
         views.iter().enumerate().filter_map(|(n, view)| Some((n, view.as_deref()?))).collect();
     let order = files_of_programs(&files.iter().map(|(_, view)| *view).collect::<Vec<_>>());
     let trains = |view: &FileView<'_>| !view.steps.training.is_empty() || !view.calls("fit").is_empty();
-    let place = |n: usize| order.iter().position(|file| *file == n).unwrap_or(usize::MAX);
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    order.iter().enumerate().for_each(|(place, file)| _ = places.entry(*file).or_insert(place));
+    let place = |n: usize| places.get(&n).copied().unwrap_or(usize::MAX);
     let mut files: Vec<_> = files.into_iter().enumerate().collect();
     sorting::by_key(&mut files, |(n, (_, view))| (place(*n), !trains(view), !facts.leads_to_training(view)));
     let mut of_file = |(n, view): (usize, &FileView<'_>)| {
@@ -196,8 +201,10 @@ fn all_reports(
         let mut remarks = reports(plan, view, facts, false, &mut once);
         if let (Some(given), true) = (state.both_views().0, state.is_changed()) {
             let of_given = reports(plan, &given, facts, true, &mut once);
+            let edits = state.rope.edits();
+            let shifts = Shifts::by(&edits);
             remarks.extend(of_given.into_iter().map(|remark| {
-                let place = ported_place(state, remark.range.start);
+                let place = shifts.place(remark.range.start);
                 Remark { range: place..place, ..remark }
             }));
         }
@@ -218,7 +225,7 @@ fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usiz
     if old.alike(&new) {
         return None;
     }
-    let place = ported_place(state, at);
+    let place = Shifts::by(&state.rope.edits()).place(at);
     let message = text(&changed(&old, &new), plan.settings.definitions);
     Some((at, Remark { severity, ..Remark::warning(place..place, "engine#precision", message) }))
 }
@@ -245,18 +252,30 @@ impl Covered {
     }
 }
 
-/// The location of a place of the original in the ported text.
-fn ported_place(state: &State<'_>, at: usize) -> usize {
-    let mut place = at;
-    for edit in state.rope.edits().iter().take_while(|edit| edit.start <= at) {
-        let there = place - (at - edit.start);
-        place = if edit.end > at {
+/// Where places of the original are in the ported text.
+struct Shifts<'e> {
+    edits: &'e [Edit],
+    /// By how much the text before each edit has grown.
+    shifts: Vec<isize>,
+}
+
+impl<'e> Shifts<'e> {
+    fn by(edits: &'e [Edit]) -> Self {
+        let grown = |edit: &Edit| edit.text.len() as isize - (edit.end - edit.start) as isize;
+        let shifts = edits.iter().scan(0, |shift, edit| Some(std::mem::replace(shift, *shift + grown(edit)))).collect();
+        Self { edits, shifts }
+    }
+
+    fn place(&self, at: usize) -> usize {
+        let before = self.edits.partition_point(|edit| edit.start <= at);
+        let Some(edit) = before.checked_sub(1).map(|last| &self.edits[last]) else { return at };
+        let there = edit.start.saturating_add_signed(self.shifts[before - 1]);
+        if edit.end > at {
             there + edit.text.len() - edit.text.trim_start().len()
         } else {
             there + edit.text.len() + (at - edit.end)
-        };
+        }
     }
-    place
 }
 
 fn hash(text: &str) -> String {
@@ -272,7 +291,14 @@ fn reports<'p>(
     as_given: bool,
     once: &mut BTreeSet<(&'p str, Option<&'p str>, usize)>,
 ) -> Vec<Remark> {
-    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
+    let situation = Situation {
+        view,
+        project: facts,
+        settings: &plan.settings,
+        branch: plan.branch,
+        step: None,
+        searches: Searches::default(),
+    };
     let mut out: Vec<Remark> = Vec::new();
     let mut told: BTreeSet<(usize, usize, &str)> = BTreeSet::new();
     for recipe in plan.recipes.recipes() {

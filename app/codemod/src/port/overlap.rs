@@ -116,7 +116,7 @@ pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
     for (first, last) in fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)) {
         let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
         let statements = gone.entry(block).or_default();
-        statements.extend(index.parts(block).filter(|s| (first..=last).contains(s)).map(|s| (s, first)));
+        statements.extend(index.parts_from(first).take_while(|s| *s <= last).map(|s| (s, first)));
     }
     let stay: BTreeSet<Id> = gone
         .iter()

@@ -22,6 +22,7 @@ use python::importer;
 use python::tree::{Id, ROOT, kinds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use training::program_start::Texts;
 use training::{FileView, ProjectFacts};
 
 /// All fixes of one round, as replacements by file.
@@ -34,11 +35,12 @@ pub(super) fn round(
     let mut out = BTreeMap::new();
     let mut notes = Notes::new();
     plan.refused.take();
+    let texts = Texts::new(states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect());
     for (n, state) in states.iter().enumerate() {
         if state.blocked.is_some() {
             continue;
         }
-        let mut fixes = wishes(plan, states, views, facts, n);
+        let mut fixes = wishes(plan, states, views, facts, &texts, n);
         fixes.retain(|f| f.applicability == Applicability::Safe || plan.options.allow_unsafe);
         for fix in &mut fixes {
             fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));

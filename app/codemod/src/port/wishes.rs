@@ -4,7 +4,7 @@ use super::matched::{matched, patch_step};
 use super::overlap::own;
 use super::plan::Plan;
 use super::state::State;
-use crate::condition::Situation;
+use crate::condition::{Searches, Situation};
 use crate::definitions::{Said, Style};
 use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::handlers::{Handler, Input, Kind, Note, Wish};
@@ -21,9 +21,10 @@ use crate::step_parts::{StepParts, obstacles};
 use python::Id;
 use python::edit::Change;
 use python::source::words;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
+use training::program_start::Texts;
 use training::{FileView, ProjectFacts};
 
 /// The edits that all rules propose for one file.
@@ -32,6 +33,7 @@ pub(super) fn wishes(
     states: &[State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
     facts: &ProjectFacts,
+    texts: &Texts<'_>,
     n: usize,
 ) -> Vec<Fix> {
     let may_add = plan.recipes.recipes().iter().any(|r| {
@@ -47,7 +49,7 @@ pub(super) fn wishes(
         plan.refused.borrow_mut().entry(n).or_default().extend(told);
     }
     let view = views[n].as_deref();
-    let mut file = File { plan, states, n, view, facts, fields: &fields, stopped: None, fixes: Vec::new() };
+    let mut file = File { plan, states, texts, n, view, facts, fields: &fields, stopped: None, fixes: Vec::new() };
     for (rank, recipe) in plan.recipes.recipes().iter().enumerate() {
         if plan.rejected(recipe) || plan.is_barred(n, &recipe.id) {
             continue;
@@ -101,6 +103,7 @@ impl By<'_> {
 struct File<'p> {
     plan: &'p Plan<'p>,
     states: &'p [State<'p>],
+    texts: &'p Texts<'p>,
     /// Its index.
     n: usize,
     view: Option<&'p FileView<'p>>,
@@ -128,17 +131,18 @@ impl File<'_> {
         if !rule.framework.as_ref().is_none_or(of_framework) {
             return;
         }
-        let (told, written) = (RefCell::default(), RefCell::default());
+        let (told, written, renamed) = (RefCell::default(), RefCell::default(), OnceCell::new());
         let patched = |view: &FileView<'_>, step: &dyn StepParts| patch_step(plan, recipe, facts, fields, view, step);
         let input = Input {
             notes: &told,
             path: &state.source.path,
             text: &state.text,
             original: &state.source.text,
+            renamed: &renamed,
             used: &plan.origins[self.n].used,
             view: self.view,
             project: facts,
-            files: &self.states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect::<Vec<_>>(),
+            files: self.texts,
             settings: &plan.settings,
             fields,
             written: &written,
@@ -176,7 +180,14 @@ impl File<'_> {
             return;
         }
         let settings = &plan.settings;
-        let situation = Situation { view, project: facts, settings, branch: plan.branch, step: None };
+        let situation = Situation {
+            view,
+            project: facts,
+            settings,
+            branch: plan.branch,
+            step: None,
+            searches: Searches::default(),
+        };
         let context = Context { view, project: facts, settings, fields: self.fields, step: None };
         let original = &self.states[self.n].source.text;
         let defined = patch.blocks.iter().flat_map(|block| settings.definitions.defined_by(block));
@@ -219,7 +230,14 @@ fn is_bound(view: &FileView<'_>, facts: &ProjectFacts, at: Id, line: &str) -> bo
 
 /// The obstacles to following the steps of a file, reported by the first recipe that would port them.
 fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
-    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
+    let situation = Situation {
+        view,
+        project: facts,
+        settings: &plan.settings,
+        branch: plan.branch,
+        step: None,
+        searches: Searches::default(),
+    };
     let would = |rule: &CompiledRule| {
         rule.of_step && plan.takes(rule) && rule.conditions.iter().all(|c| c.holds_for_file(&situation))
     };
@@ -235,7 +253,14 @@ fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) ->
 
 /// Whether a rule with `stops=step` matches inside a training step of a file.
 fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> bool {
-    let situation = Situation { view, project: facts, settings: &plan.settings, branch: plan.branch, step: None };
+    let situation = Situation {
+        view,
+        project: facts,
+        settings: &plan.settings,
+        branch: plan.branch,
+        step: None,
+        searches: Searches::default(),
+    };
     let recipes = plan.recipes.recipes().iter().filter(|recipe| !plan.rejected(recipe));
     let rules = recipes.flat_map(|recipe| &recipe.rules).filter(|rule| rule.stops_step && plan.takes(rule));
     rules.flat_map(|rule| matched(rule, &situation)).any(|found| view.steps.in_training(view, found.node))
@@ -249,7 +274,7 @@ fn brought(plan: &Plan<'_>, view: &FileView<'_>, patch: &Patch) -> Vec<BroughtBl
     let missing = patch.blocks.iter().filter(|name| !definitions.defined_by(name).iter().all(|n| view.defines(n)));
     missing
         .filter_map(|name| {
-            Some(BroughtBlock { name: name.clone(), text: definitions.block(name, &values, style, "")? })
+            Some(BroughtBlock { name: name.clone(), text: definitions.block(name, &values, style, &[])? })
         })
         .collect()
 }

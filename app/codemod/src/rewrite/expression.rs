@@ -54,9 +54,14 @@ impl Filler<'_, '_, '_, '_> {
     /// Whether a statement continues on another line after the edits, without anything that joins the two.
     fn breaks_line(&self, gaps: &[Gap]) -> bool {
         let (index, k) = (&self.cx.view.index, kinds());
-        let around = std::iter::once(self.found.node).chain(index.ancestors(self.found.node));
+        let around = || std::iter::once(self.found.node).chain(index.ancestors(self.found.node));
         let holds = |id: Id| [k.block, k.module].contains(&index.kind(index.item(id).parent));
-        let Some(statement) = around.take_while(|id| *id != ROOT).find(|id| holds(*id)) else { return false };
+        let Some(statement) = around().take_while(|id| *id != ROOT).find(|id| holds(*id)) else { return false };
+        let in_brackets = around().skip(1).take_while(|id| *id != statement).any(|id| index.is_bracketed(id));
+        let has_lines = || index.text_of(statement).contains('\n') || gaps.iter().any(|(_, new)| new.contains('\n'));
+        if in_brackets || !has_lines() {
+            return false;
+        }
         let (start, mut text) = (index.item(statement).start, index.text_of(statement).to_owned());
         let was_broken = broken_line(&text).is_some();
         for (range, new) in gaps.iter().rev() {

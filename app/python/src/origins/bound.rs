@@ -20,7 +20,10 @@ impl<'t> Origins<'_, 't> {
                 .iter()
                 .find_map(|module| self.of_module(value, Some(&format!("{module}.{name}"))));
         }
-        let mut found: Vec<_> = reaching(&file.index, place.id, bound).into_iter().map(|id| value.at(id)).collect();
+        let first = Place { id: bound[0].id, ..place };
+        let steady = *self.steady.borrow_mut().entry(first).or_insert_with(|| steady(&file.index, bound));
+        let mut found: Vec<_> =
+            reaching(&file.index, place.id, bound, steady).into_iter().map(|id| value.at(id)).collect();
         found.extend(self.kept_under(value, bound));
         Some(found)
     }
@@ -106,12 +109,25 @@ pub(super) fn unpacked<'t>(index: &Index<'t>, id: Id) -> Option<(Id, Id, Vec<Par
     }
 }
 
-/// The bindings of a name whose value may still be there at a place.
-pub(super) fn reaching(index: &Index<'_>, at: Id, bound: &[Bound]) -> Vec<Id> {
+/// The function around the bindings of a name, if they are all in one and follow one another.
+fn steady(index: &Index<'_>, bound: &[Bound]) -> Option<Option<Id>> {
+    let mut functions = bound.iter().filter(|bound| bound.from > 0).map(|bound| function_around(index, bound.id));
+    let first = functions.next()?;
+    let in_order = bound.is_sorted_by_key(|bound| bound.id) && bound.is_sorted_by_key(|bound| bound.from);
+    (in_order && functions.all(|function| function == first)).then_some(first)
+}
+
+fn function_around(index: &Index<'_>, id: Id) -> Option<Id> {
     let k = kinds();
-    let function = |id: Id| index.ancestors(id).find(|a| [k.function_definition, k.lambda].contains(&index.kind(*a)));
-    let (start, here) = (index.item(at).start, function(at));
-    if bound.len() == 1 || bound.iter().any(|bound| bound.from > 0 && function(bound.id) != here) {
+    index.ancestors(id).find(|a| [k.function_definition, k.lambda].contains(&index.kind(*a)))
+}
+
+/// The bindings of a name whose value may still be there at a place; `steady` is that of all of them.
+fn reaching(index: &Index<'_>, at: Id, bound: &[Bound], steady: Option<Option<Id>>) -> Vec<Id> {
+    let k = kinds();
+    let (start, here) = (index.item(at).start, function_around(index, at));
+    let is_elsewhere = |bound: &Bound| bound.from > 0 && function_around(index, bound.id) != here;
+    if bound.len() == 1 || steady.map_or_else(|| bound.iter().any(is_elsewhere), |function| function != here) {
         return bound.iter().map(|bound| bound.id).collect();
     }
     let loops = |id: Id| {
@@ -124,6 +140,15 @@ pub(super) fn reaching(index: &Index<'_>, at: Id, bound: &[Bound]) -> Vec<Id> {
             index.ancestors(bound.id).find(|a| [k.for_statement, k.block, k.module].contains(&index.kind(*a)));
         bound.from == 0 || of_loop.is_some_and(|around| index.is_within(at, around))
     };
+    let mut bound = bound;
+    if steady.is_some() {
+        // A file may bind a name thousands of times: only those between the last certain one and the end of the loops count.
+        let before = bound.partition_point(|bound| bound.from <= start);
+        let last = bound[..before].iter().rfind(|bound| is_certain(bound)).map_or(0, |last| last.from);
+        let end = loops(at).last().map_or(0, |outermost| index.item(outermost).next);
+        let behind = bound[before..].partition_point(|bound| bound.id < end);
+        bound = &bound[bound.partition_point(|bound| bound.from < last)..before + behind];
+    }
     let last = bound.iter().filter(|b| b.from <= start && is_certain(b)).max_by_key(|b| b.from);
     let reaches = |bound: &&Bound| {
         if bound.from <= start {

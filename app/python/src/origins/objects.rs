@@ -6,6 +6,7 @@ use crate::file::PythonFile;
 use crate::scopes::{Bound, Scopes};
 use crate::tree::{Id, Index, fields, kinds};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What the files assign to attributes and items.
@@ -43,14 +44,14 @@ impl<'t> Origins<'_, 't> {
         let Some(part) = value.parts.last() else { return Vec::new() };
         let (file, index) = (value.place.file, &self.file(value.place).index);
         let is_same = |object: Place| {
-            object.file == file
-                && index.is_text(object.id, index.text_of(value.place.id))
-                && self.scopes[file].bindings(index, object.id) == bound
+            index.is_text(object.id, index.text_of(value.place.id))
+                && std::ptr::eq(self.scopes[file].bindings(index, object.id), bound)
         };
-        self.stored(*part).filter(|store| is_same(store.object)).map(|store| held(value, store)).collect()
+        self.stored(*part, &[file]).filter(|store| is_same(store.object)).map(|store| held(value, store)).collect()
     }
 
-    fn stored(&self, part: Part<'t>) -> impl Iterator<Item = &Store<'t>> {
+    /// What files, in their order, keep under a part.
+    fn stored(&self, part: Part<'t>, files: &[usize]) -> impl Iterator<Item = &Store<'t>> {
         let named = match part {
             Part::Attribute(name) | Part::Item(name) => vec![name, ""],
             Part::Any => self.stores.keys().copied().collect(),
@@ -60,7 +61,12 @@ impl<'t> Origins<'_, 't> {
             Part::Item(_) => store.part == part || store.part == Part::Any,
             Part::Any => !matches!(store.part, Part::Attribute(_)),
         };
-        named.into_iter().flat_map(|name| self.stores.get(name).into_iter().flatten()).filter(fits)
+        let in_file = |stores: &'_ Vec<Store<'t>>, file: usize| {
+            let from = stores.partition_point(|store| store.object.file < file);
+            from..stores.partition_point(|store| store.object.file <= file)
+        };
+        let lists = named.into_iter().filter_map(|name| self.stores.get(name));
+        lists.flat_map(move |list| files.iter().flat_map(move |file| &list[in_file(list, *file)])).filter(fits)
     }
 
     /// The class of a function that is a method with `self`.
@@ -80,6 +86,7 @@ impl<'t> Origins<'_, 't> {
         let (last, rest) = value.parts.split_last()?;
         let Part::Attribute(name) = last else { return None };
         let related = self.related(class);
+        let files = Vec::from_iter(related.iter().map(|class| class.file).collect::<BTreeSet<usize>>());
         let is_self = |object: Place| {
             let file = self.file(object);
             let method = file.function_of(object.id).map(|id| Place { id, ..object });
@@ -88,11 +95,11 @@ impl<'t> Origins<'_, 't> {
             owner.is_some() && first.is_some_and(|first| file.index.is_text(object.id, first.name))
         };
         let mut found: Vec<_> =
-            self.stored(*last).filter(|store| is_self(store.object)).map(|store| held(value, store)).collect();
+            self.stored(*last, &files).filter(|store| is_self(store.object)).map(|store| held(value, store)).collect();
         let mut is_item_of = Vec::new();
         if let Some(item) = rest.last() {
             // `self.name["key"] = value`
-            is_item_of.extend(self.stored(*item).filter(|store| {
+            is_item_of.extend(self.stored(*item, &files).filter(|store| {
                 let index = &self.file(store.object).index;
                 index.attribute(store.object.id).is_some_and(|object| {
                     object.name() == Some(*name)
@@ -217,22 +224,19 @@ impl<'t> Origins<'_, 't> {
         let name = self.file(definition).name_of(definition.id);
         let others = self.aliases.get(name).into_iter().flatten().copied().filter(move |alias| *alias != name);
         let names = std::iter::once(name).chain(others);
-        let calls = names.flat_map(move |name| {
-            self.files()
-                .iter()
-                .enumerate()
-                .flat_map(move |(file, python)| python.calls(name).iter().map(move |id| Place { file, id: *id }))
-        });
+        let calls = names.flat_map(move |name| self.calls.get(name).into_iter().flatten().copied());
         // It may be given another name: `run = train`, `fit(run=train)`.
-        let k = kinds();
-        let is_value = |file: &&PythonFile<'t>| {
-            let holder = |id: &Id| file.index.parent(*id).map(|p| file.index.kind(p));
-            let holds = [k.assignment, k.argument_list, k.keyword_argument, k.pair];
-            file.identifiers(name).iter().filter_map(holder).any(|kind| holds.contains(&kind))
-        };
-        let of_variables = if self.files().iter().any(is_value) { &self.calls_of_variables[..] } else { &[] };
+        let of_variables = if self.values.contains(name) { &self.calls_of_variables[..] } else { &[] };
         calls.chain(of_variables.iter().copied()).filter(move |call| self.definitions(*call).contains(&definition))
     }
+}
+
+/// The names in a file that it assigns or passes on.
+pub(super) fn values<'t>(file: &PythonFile<'t>) -> impl Iterator<Item = &'t str> {
+    let (k, index) = (kinds(), &file.index);
+    let holds = [k.assignment, k.argument_list, k.keyword_argument, k.pair];
+    let is_value = move |id: &&Id| index.parent(**id).is_some_and(|holder| holds.contains(&index.kind(holder)));
+    index.of_kind(k.identifier).iter().filter(is_value).map(|id| index.text_of(*id))
 }
 
 /// Calls of what is kept under a name: of a parameter, a variable, an attribute.

@@ -57,7 +57,14 @@ impl<'t> Assign<'_, 't> {
     }
 }
 
-impl Index<'_> {
+impl<'t> Index<'t> {
+    /// Assignments whose target has exactly this text, in the order of the text.
+    pub fn assignments_to<'i>(&'i self, target: &str) -> impl Iterator<Item = Assign<'i, 't>> + use<'i, 't> {
+        let all = self.bindings(target).iter().filter_map(|id| self.assignment(*id));
+        // Not those that unpack into it.
+        all.filter(|assignment| assignment.target().is_some_and(|target| !self.is_unpacking(target)))
+    }
+
     /// Target and value of an assignment.
     pub fn sides(&self, assignment: Id) -> Option<(Id, Id)> {
         self.assignment(assignment)?.sides()

@@ -52,6 +52,20 @@ impl Index<'_> {
         self.field(statement, fields().left)
     }
 
+    /// The targets of an assignment or a loop that unpacks, also in parentheses: `a`, `b` and `c` of `(a, b), c = …`.
+    pub fn unpacked(&self, target: Id) -> Vec<Id> {
+        if self.is_unpacking(target) {
+            self.parts(target).flat_map(|part| self.unpacked(part)).collect()
+        } else {
+            vec![target]
+        }
+    }
+
+    /// Whether a target is a list of targets.
+    pub(crate) fn is_unpacking(&self, target: Id) -> bool {
+        [kinds().pattern_list, kinds().tuple_pattern].contains(&self.kind(target))
+    }
+
     /// The value that is assigned to the target, or iterated over.
     pub fn source(&self, statement: Id) -> Option<Id> {
         self.field(statement, fields().right)

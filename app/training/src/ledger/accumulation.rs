@@ -159,11 +159,9 @@ pub(super) fn is_divided(view: &FileView<'_>, project: &ProjectFacts) -> bool {
 fn was_divided(view: &FileView<'_>, loss: Id) -> bool {
     let index = &view.index;
     let name = index.text_of(loss);
-    let above = |a: &&Id| **a < loss && index.target(**a).is_some_and(|target| index.text_of(target) == name);
-    let given = index.of_kind(kinds().assignment).iter().filter(above);
-    let changed = index.of_kind(kinds().augmented_assignment).iter().filter(above);
-    given.into_iter().filter_map(|a| index.source(*a)).any(|value| is_quotient(view, value))
-        || changed.into_iter().any(|a| operator(view, *a) == Some("/="))
+    let mut given = index.assignments_to(name).filter(|a| a.id() < loss).filter_map(|a| a.value());
+    let mut changed = index.bindings(name).iter().filter(|a| **a < loss);
+    given.any(|value| is_quotient(view, value)) || changed.any(|a| operator(view, *a) == Some("/="))
 }
 
 /// Whether an expression is a division.

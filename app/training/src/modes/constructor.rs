@@ -27,5 +27,5 @@ pub fn initialised(view: &FileView<'_>, init: Id, statement: Id, attribute: &str
     let index = &view.index;
     let before = |id: Id| index.is_within(id, init) && index.item(id).end <= index.item(statement).start;
     let name = format!("self.{}", attribute.split(['[', '(', ' ']).next().unwrap_or(attribute));
-    index.assignments().any(|a| before(a.id()) && a.assigns(&name)) || view.calls("__init__").iter().any(|c| before(*c))
+    index.assignments_to(&name).any(|a| before(a.id())) || view.calls("__init__").iter().any(|c| before(*c))
 }

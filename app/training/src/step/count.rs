@@ -196,11 +196,10 @@ fn only_assignment(file: &PythonFile<'_>, name: &str, within: Option<Id>) -> Opt
     let k = kinds();
     let index = &file.index;
     let mut all = index
-        .of_kind(k.assignment)
+        .bindings(name)
         .iter()
-        .chain(index.of_kind(k.augmented_assignment))
         .copied()
-        .filter(|a| within.is_none_or(|w| index.is_within(*a, w)))
+        .filter(|a| index.kind(*a) != k.for_statement && within.is_none_or(|w| index.is_within(*a, w)))
         .filter(|a| index.target(*a).is_some_and(|l| index.text_of(l) == name));
     all.next().filter(|a| all.next().is_none() && index.kind(*a) == k.assignment)
 }

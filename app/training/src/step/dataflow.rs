@@ -1,7 +1,6 @@
 //! The statements of a training step, the names that they assign and read, and which of them lead from the model to the
 //! loss.
 
-use super::bindings::unpacked;
 use python::PythonFile;
 use python::names::dotted;
 use python::tree::{Id, kinds};
@@ -47,7 +46,7 @@ pub fn assigned<'t>(file: &PythonFile<'t>, statement: Id) -> Vec<&'t str> {
         for &assignment in index.of_kind_in(kind, statement) {
             let Some(left) = index.target(assignment) else { continue };
             let name = |id: Id| [k.identifier, k.attribute].contains(&index.kind(id)) && dotted(index, id).is_some();
-            out.extend(unpacked(index, left).into_iter().filter(|p| name(*p)).map(|p| index.text_of(p)));
+            out.extend(index.unpacked(left).into_iter().filter(|p| name(*p)).map(|p| index.text_of(p)));
         }
     }
     out

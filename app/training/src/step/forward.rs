@@ -74,7 +74,7 @@ fn makes_model(file: FileInProject<'_, '_>, call: Id) -> bool {
     let index = &file.view.index;
     let makes = called_name(index, call).is_some_and(|name| {
         let is_call = |value: Id| index.kind(value) == kinds().call;
-        let is_made = || index.assignments().any(|a| a.assigns(name) && a.value().is_some_and(is_call));
+        let is_made = || index.assignments_to(name).any(|a| a.value().is_some_and(is_call));
         file.defines(name) || (name.starts_with(|c: char| c.is_ascii_uppercase()) && !is_made())
     });
     let target = index.parent(call).and_then(|p| index.assignment(p)).and_then(|a| a.target());

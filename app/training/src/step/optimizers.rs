@@ -5,6 +5,7 @@ use super::calls::qualified;
 use super::obstacle::{self as why, Obstacle};
 use crate::project::FileInProject;
 use crate::roles::looked_up_in;
+use crate::view::FileView;
 use python::PythonFile;
 use python::edit::Change;
 use python::names::{called_name, dotted};
@@ -30,7 +31,7 @@ impl OptimizerMade<'_> {
 }
 
 /// The optimizers of `torch.optim` that a file creates, in the order of the text.
-pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
+pub fn optimizers_made<'t>(file: &FileView<'t>) -> Vec<OptimizerMade<'t>> {
     let k = kinds();
     let index = &file.index;
     let read = |call: Id| {
@@ -41,7 +42,8 @@ pub fn optimizers_made<'t>(file: &PythonFile<'t>) -> Vec<OptimizerMade<'t>> {
         let left = assignment.and_then(|a| index.target(a)).filter(|l| dotted(index, *l).is_some());
         is_class.then(|| OptimizerMade { call, name: left.map(|l| index.text_of(l)), qualified: qualified.clone() })
     };
-    index.of_kind(k.call).iter().copied().filter_map(read).collect()
+    let all = || index.of_kind(k.call).iter().copied().filter(|call| read(*call).is_some()).collect();
+    file.optimizers.get_or_init(all).iter().filter_map(|call| read(*call)).collect()
 }
 
 /// Those that the target reaches with a step; those that no program creates, if there are no others.
@@ -128,7 +130,7 @@ pub fn of_several_models(file: &PythonFile<'_>, given: Id) -> bool {
 }
 
 /// Assigns optimizers to a name that a function returns as soon as they are created.
-pub fn optimizers_named(file: &PythonFile<'_>) -> Vec<Change> {
+pub fn optimizers_named(file: &FileView<'_>) -> Vec<Change> {
     let name = file.free_name(&["optimizer", "made_optimizer"]);
     let returned = |made: OptimizerMade<'_>| {
         let statement = file.index.parent(made.call).filter(|p| file.index.kind(*p) == kinds().return_statement)?;
@@ -152,10 +154,10 @@ pub fn unlike_others(file: FileInProject<'_, '_>, made: &[OptimizerMade<'_>], wh
     let makes =
         |value: Id| maker.is_some_and(|maker| called_name(index, value) == Some(maker) && file.calls(maker).len() == 1);
     let calls_else = |value: Id| value != first.call && index.kind(value) == kinds().call && !makes(value);
-    let otherwise = index
-        .assignments()
+    let assigned = first.name.into_iter().flat_map(|name| index.assignments_to(name));
+    let otherwise = assigned
         .filter(|a| file.is_reached_with(whole, a.id()))
-        .find(|a| first.name.is_some_and(|name| a.assigns(name)) && a.value().is_some_and(calls_else))
+        .find(|a| a.value().is_some_and(calls_else))
         .filter(|a| !others.iter().any(|o| a.value() == Some(o.call)));
     out.extend(otherwise.map(|a| why::optimizer_made_otherwise(a.id())));
     out

@@ -19,8 +19,8 @@ pub struct Schedules<'t> {
     pub assigned: Vec<(Id, &'t str)>,
 }
 
-/// Reads the schedules of a file.
-pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
+/// Reads the schedules in a node.
+pub fn schedules<'t>(file: FileInProject<'_, 't>, within: Id) -> Schedules<'t> {
     let k = kinds();
     let index = &file.view.index;
     // A call whose result is used is not a schedule: `x = noise_scheduler.step(noise, t, x)` samples.
@@ -31,11 +31,13 @@ pub fn schedules<'t>(file: FileInProject<'_, 't>) -> Schedules<'t> {
         let object = file.index.receiver(call)?;
         (file.role(object) == Some(Role::Scheduler)).then(|| (call, index.text_of(object)))
     };
-    let steps = ["step", "step_update"].iter().flat_map(|name| file.calls(name)).copied().filter_map(step).collect();
-    let others = index.calls().map(|call| call.id()).filter(|call| may_change_rate(file, *call)).collect();
+    let steps =
+        ["step", "step_update"].iter().flat_map(|name| file.calls_in(name, within)).copied().filter_map(step).collect();
+    let calls = index.of_kind_in(k.call, within).iter().copied();
+    let others = calls.filter(|call| may_change_rate(file, *call)).collect();
     let mut assigned = Vec::new();
     let mut told: BTreeSet<Id> = BTreeSet::new();
-    for &assignment in index.of_kind(k.assignment).iter().chain(index.of_kind(k.augmented_assignment)) {
+    for &assignment in [k.assignment, k.augmented_assignment].iter().flat_map(|kind| index.of_kind_in(*kind, within)) {
         let Some(left) = index.target(assignment).filter(|l| index.kind(*l) == k.subscript) else { continue };
         let text = index.text_of(left);
         if !(text.ends_with("[\"lr\"]") || text.ends_with("['lr']")) {
@@ -81,7 +83,7 @@ fn is_profiler(file: FileInProject<'_, '_>, object: Id) -> bool {
     let name = index.text_of(object);
     let profiles =
         |value: Id| qualified(&file, value).is_some_and(|q| q.starts_with("torch.") && q.contains("profile"));
-    let assigned = index.assignments().any(|a| a.assigns(name) && a.value().is_some_and(profiles));
+    let assigned = index.assignments_to(name).any(|a| a.value().is_some_and(profiles));
     let entered = index
         .with_statements()
         .flat_map(|with| with.items())
@@ -102,13 +104,14 @@ pub fn steps_scheduler(file: FileInProject<'_, '_>, statement: Id) -> bool {
 mod tests {
     use super::{schedules, steps_scheduler};
     use crate::marked::{self, with_setup};
+    use python::tree::ROOT;
 
     /// Steps of schedulers, calls that may change a rate, and statements that assign one.
     #[track_caller]
     fn check(rest: &str, steps: &str, others: &str, assigned: &str) {
         let made = "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)\n";
         marked::check(&with_setup(&format!("{made}{rest}\n")), [steps, others, assigned], |at| {
-            let found = schedules(at.file());
+            let found = schedules(at.file(), ROOT);
             let ids = |found: Vec<(u32, &str)>| found.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
             [at.lines(ids(found.steps)), at.lines(found.others), at.lines(ids(found.assigned))]
         });

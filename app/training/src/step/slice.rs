@@ -69,8 +69,8 @@ impl<'t> Slice<'t> {
         }
         // The compiled step replaces the loss, and would update with the previous rate.
         let between = |call: &Id| *call > from && step.updates.first().is_some_and(|update| *call < update.call);
-        let steps = schedules(file).steps.into_iter().map(|(call, _)| call);
-        let scheduled = steps.filter(|call| index.is_within(*call, step.body) && step.is_alive(*call)).find(between);
+        let mut steps = schedules(file, step.body).steps.into_iter().map(|(call, _)| call);
+        let scheduled = steps.find(|call| step.is_alive(*call) && between(call));
         obstacles.extend(scheduled.map(why::scheduled_before_update));
         let called_here = forward_function.is_none() && loss_function.is_none();
         let phase = learns_always(step, from, called_here, &mut obstacles);

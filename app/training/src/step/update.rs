@@ -54,7 +54,7 @@ pub(crate) fn optimizers_of_updates(updates: &[Update<'_>]) -> String {
 /// Whether a statement is an update, clears gradients, clips them or belongs to a scaler's bookkeeping.
 pub fn ends_step(file: FileInProject<'_, '_>, statement: Id) -> bool {
     ["zero_grad", "step", "update", "unscale_", "clip_grad_norm_", "clip_grad_norm"].iter().any(|name| {
-        file.calls(name).iter().any(|call| {
+        file.calls_in(name, statement).iter().any(|call| {
             let role = file.index.receiver(*call).and_then(|o| file.role(o));
             let ends = match *name {
                 "zero_grad" | "clip_grad_norm_" | "clip_grad_norm" => true,

@@ -162,12 +162,12 @@ fn uses(step: &TrainingStep<'_, '_>, forward: Id) -> Vec<(String, InputUse)> {
     let file = step.file;
     let index = &file.view.index;
     let Some(model) = index.callee(forward).map(|g| index.text_of(g)) else { return Vec::new() };
-    let class = index.assignments().filter(|a| a.assigns(model)).find_map(|a| {
+    let class = index.assignments_to(model).find_map(|a| {
         let name = index.call(given_back(index, a.value()?))?.name()?;
         file.project.model_inputs.get(name)
     });
     // A model that the file is given is of the project's only class.
-    let is_given = || !index.assignments().any(|a| a.assigns(model));
+    let is_given = || index.assignments_to(model).next().is_none();
     let mut classes = file.project.model_inputs.values();
     let only = classes.next().filter(|_| classes.next().is_none() && is_given());
     class.or(only).cloned().unwrap_or_default()

@@ -49,7 +49,7 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
         if is_part || is_made_elsewhere(file, name) {
             continue;
         }
-        let assigned = || index.assignments().filter(|a| a.assigns(name));
+        let assigned = || index.assignments_to(name);
         let here = file.function_of(call);
         let is_local = assigned().any(|a| file.function_of(a.id()) == here);
         for assignment in assigned() {
@@ -67,7 +67,7 @@ pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
 
 /// Whether an optimizer of another file may receive the model: it is an attribute that this file does not create.
 fn is_made_elsewhere(file: FileInProject<'_, '_>, name: &str) -> bool {
-    !file.view.index.assignments().any(|a| a.assigns(name))
+    !file.assigns(name)
 }
 
 /// The models whose parameters an optimizer receives: the receivers of `parameters()` in its arguments, or in the value
@@ -87,7 +87,7 @@ fn owners(file: FileInProject<'_, '_>, made: Id) -> Option<Vec<Id>> {
     }
     let given = index.arguments(made).get(0, "params").filter(|given| dotted(index, *given).is_some())?;
     let scope = file.function_of(made);
-    let values = index.assignments().filter(|a| a.assigns(index.text_of(given)) && file.function_of(a.id()) == scope);
+    let values = index.assignments_to(index.text_of(given)).filter(|a| file.function_of(a.id()) == scope);
     let named: Vec<Id> = values.filter_map(|a| a.value()).flat_map(within).collect();
     (!named.is_empty()).then_some(named)
 }
@@ -136,7 +136,7 @@ fn before(file: FileInProject<'_, '_>, made: Id, name: &str) -> Option<Id> {
 fn before_optimizer(file: FileInProject<'_, '_>, made: Id, name: &str) -> Option<Id> {
     let (index, k) = (&file.view.index, kinds());
     let scope = file.function_of(made);
-    let makes = |around: Id| index.assignments().any(|a| a.assigns(name) && index.is_within(a.id(), around));
+    let makes = |around: Id| index.assignments_to(name).any(|a| index.is_within(a.id(), around));
     let around = index.ancestors(made).take_while(|a| Some(*a) != scope).collect::<Vec<_>>();
     let choices = around.into_iter().filter(|a| index.kind(*a) == k.if_statement && !makes(*a));
     // A choice such as the test for `__main__` contains the whole program, including the lines that create the model.

@@ -6,8 +6,9 @@ use super::messages::{ADOPTS, ENTRY, RUNTIME};
 use crate::definitions::Values;
 use python::edit::{Change, dedent};
 use python::lines::above_comments;
+use std::rc::Rc;
 use training::FileView;
-use training::program_start::starts;
+use training::program_start::Loaded;
 use training::step::optimizers_made;
 
 /// Parses the command line in a program whose trainer has been ported: before the program parses it, or above its main block, if that is
@@ -16,9 +17,9 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     let defined = input.settings.definitions.defined_by(RUNTIME);
     let class = format!("class {}:", defined.first()?);
     let other_modes = input.project.modes.is_some();
-    let trainers = input.files.iter().filter(|(_, text)| text.contains(&class));
-    let start = trainers.into_iter().find_map(|(path, text)| {
-        let starts = starts(input.files, path);
+    let trainers = input.files.loaded_by(view.path, &class);
+    let start = trainers.iter().map(Rc::as_ref).find_map(|Loaded { file, starts }| {
+        let text = input.files[*file].1;
         // Of the programs that import a trainer without an optimizer, those without one of their own only evaluate.
         let adopts = input.settings.definitions.names(ADOPTS).iter().any(|n| text.contains(&format!("{}(", n.name)));
         if adopts && optimizers_made(view).is_empty() {
@@ -26,7 +27,7 @@ pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
         }
         // A file with a main block of its own trains by itself; importing it does something else.
         let by_itself = !other_modes && starts.iter().any(|s| s.module.is_none());
-        starts.into_iter().find(|s| s.path == view.path && !by_itself)
+        starts.iter().find(|s| s.path == view.path && !by_itself)
     })?;
     let index = &view.index;
     let module = start.module.as_deref();

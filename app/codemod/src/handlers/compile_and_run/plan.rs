@@ -7,7 +7,7 @@ use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
 use guide::OptionKind;
 use python::tree::{Id, ROOT, Tree};
-use training::program_start::{command_line, starts};
+use training::program_start::command_line;
 use training::step::{
     OptimizerMade, chosen_by_name, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, text_at,
     unlike_others,
@@ -185,7 +185,7 @@ fn trains_a_part(turn: &Turn<'_, '_>, made: &Optimizer<'_>) -> Option<Obstacle> 
 /// What prevents taking over the optimizers of the programs that import a file, none if no program that can read the target's part of the
 /// command line creates one.
 fn of_programs(input: &Input<'_, '_>, file: FileInProject<'_, '_>) -> Option<Vec<Obstacle>> {
-    let starts = starts(input.files, file.view.path);
+    let starts = input.files.starts(file.view.path);
     let texts = input.files.iter().filter(|(path, _)| starts.iter().any(|start| start.path == *path));
     let (mut made, mut obstacles) = (0, Vec::new());
     for (path, text) in texts {
@@ -214,7 +214,7 @@ fn starts_elsewhere(
     if !other_modes && call.is_none_or(|call| reads_here(file, call)) {
         return None;
     }
-    let none = starts(input.files, file.view.path).is_empty() || (!other_modes && input.project.parses_on_load);
+    let none = input.files.starts(file.view.path).is_empty() || (!other_modes && input.project.parses_on_load);
     none.then(|| says::starts_elsewhere().at(call.unwrap_or(whole)))
 }
 

@@ -101,7 +101,7 @@ pub(super) fn remove_updates(plan: &mut Plan<'_, '_>, is_alive: &dyn Fn(Id) -> b
 pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, from: Id, step: Option<Id>, is_alive: &dyn Fn(Id) -> bool) {
     let (file, whole, optimizer) = (plan.step.file, plan.step.whole, plan.step.optimizer);
     let in_loop = |call: Id| step.is_some_and(|step| call > step) && file.index.is_within(call, whole);
-    let schedules = schedules(file);
+    let schedules = schedules(file, plan.responsible_for());
     let by_scheduler = schedules.steps.iter().map(|(call, scheduler)| (*call, format!("{scheduler}.optimizer")));
     // A `step()` of something unknown is followed if it is next to the step; passing on an unchanged rate is harmless.
     let is_beside = |call: Id| file.index.is_within(call, whole) || !file.calls("step").contains(&call);
@@ -131,10 +131,9 @@ pub(super) fn hand_over_rates(plan: &mut Plan<'_, '_>, from: Id, step: Option<Id
 /// The model runs on the target in validation, too.
 pub(super) fn infer(plan: &mut Plan<'_, '_>, is_moved: &dyn Fn(Id) -> bool) {
     let (file, whole) = (plan.step.file, plan.step.whole);
-    for &call in file.index.of_kind(kinds().call) {
-        let is_model = is_model_call(file, call) && !in_model(file, call);
-        if is_model && !is_moved(call) && plan.sees_to(call) && plan.step.is_alive(call) && evaluates(file, whole, call)
-        {
+    for &call in file.index.of_kind_in(kinds().call, plan.responsible_for()) {
+        let is_model = plan.sees_to(call) && is_model_call(file, call) && !in_model(file, call);
+        if is_model && !is_moved(call) && plan.step.is_alive(call) && evaluates(file, whole, call) {
             plan.infer(call);
         }
     }

@@ -3,7 +3,7 @@
 use super::{Input, Wish};
 use crate::definitions::Values;
 use python::edit::Change;
-use python::tree::Id;
+use python::tree::{Id, ROOT};
 use training::TrainingStep;
 
 /// All facts about one training step.
@@ -37,6 +37,11 @@ impl<'a, 't> Plan<'a, 't> {
             releases: false,
             tells_rates: false,
         }
+    }
+
+    /// A node around all places that this step is responsible for.
+    pub(super) fn responsible_for(&self) -> Id {
+        if self.is_first { ROOT } else { self.step.whole }
     }
 
     /// Whether this step is responsible for a place: it is its own, or no step's and this is the first.

@@ -67,9 +67,9 @@ fn reaches(file: FileInProject<'_, '_>, made: Assign<'_, '_>, name: &str, call: 
     };
     let renews = |a: &Assign<'_, '_>| {
         let is_fresh = a.value().is_some_and(|value| !index.mentions(value, |word| word == name));
-        a.assigns(name) && is_fresh && file.function_of(a.id()) == scope && is_certain(a.id())
+        is_fresh && file.function_of(a.id()) == scope && is_certain(a.id())
     };
-    made.id() < call && !index.assignments().any(|a| made.id() < a.id() && a.id() < call && renews(&a))
+    made.id() < call && !index.assignments_to(name).any(|a| made.id() < a.id() && a.id() < call && renews(&a))
 }
 
 /// Whether a function that creates an optimizer receives the value of an assignment.
