@@ -17,7 +17,7 @@ pub enum Recorded {
 }
 
 /// What evaluates a model in a file and records gradients.
-pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<Recorded> {
+pub fn recorded_evaluations(project: &ProjectFacts<'_, '_>, view: &FileView<'_>) -> Vec<Recorded> {
     // A model that differentiates by itself, for example for forces, needs its gradients in validation too.
     if view.names.is_of_other_framework() || view.differentiates().is_some() {
         return Vec::new();
@@ -74,7 +74,7 @@ fn takes_decorator(view: &FileView<'_>, function: Id) -> bool {
 }
 
 /// Whether the model is not passed to anything before a statement: code that is not visible here may train it.
-fn is_plain_before(project: &ProjectFacts, view: &FileView<'_>, body: Id, first: Id) -> bool {
+fn is_plain_before(project: &ProjectFacts<'_, '_>, view: &FileView<'_>, body: Id, first: Id) -> bool {
     let index = &view.index;
     let is_handed =
         |call: &Id| index.arguments(*call).ids().any(|argument| project.role(view, argument) == Some(Role::Model));
@@ -114,7 +114,7 @@ fn trains(view: &FileView<'_>, function: Id) -> bool {
 }
 
 /// Calls of the model.
-fn forwards(project: &ProjectFacts, view: &FileView<'_>, within: Id) -> Vec<Id> {
+fn forwards(project: &ProjectFacts<'_, '_>, view: &FileView<'_>, within: Id) -> Vec<Id> {
     let k = kinds();
     let index = &view.index;
     index
