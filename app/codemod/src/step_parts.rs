@@ -192,7 +192,10 @@ pub(crate) fn of_call(view: &FileView<'_>, call: Id, name: &str) -> Option<Strin
     }
 }
 
-fn steps<'a, 't>(view: &'a FileView<'t>, project: &'a ProjectFacts<'a, 't>) -> impl Iterator<Item = TrainingStep<'a, 't>> {
+fn steps<'a, 't>(
+    view: &'a FileView<'t>,
+    project: &'a ProjectFacts<'a, 't>,
+) -> impl Iterator<Item = TrainingStep<'a, 't>> {
     let file = FileInProject { view, project };
     let read = move |whole: &Id| TrainingStep::read(file, *whole).ok().filter(|step| step.obstacles.is_empty());
     view.steps.training.iter().filter_map(read)

@@ -18,12 +18,12 @@ use crate::settings::{changed, read};
 use crate::shared_loaders::SharedLoaders;
 use crate::step::calls_scaler;
 use crate::target::TargetFacts;
-use crate::truth;
 use crate::unused::Unused;
+use crate::value::KnownKinds;
 use crate::view::FileView;
-use crate::words::{DEVICE_SELECTIONS, MODULE_KEEPERS};
+use crate::words::{DEVICE_SELECTIONS, MODEL_COMPILERS, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_KEEPERS};
 use python::names::called_name;
-use python::origins::Origins;
+use python::origins::{Conventions, Origins};
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,8 +184,8 @@ pub struct ProjectFacts<'v, 't> {
     pub collate: Collate,
     /// The functions that compute gradients as a part of their result.
     pub differentiating: BTreeSet<String>,
-    /// The results of its functions that are boolean masks.
-    pub(crate) masks: BTreeSet<String>,
+    /// What its expressions may be.
+    pub(crate) known_kinds: KnownKinds,
     /// The names of the functions that its files call.
     called: BTreeSet<String>,
     /// Names of objects that have a model of their own as `module`.
@@ -318,7 +318,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
         let given_by_place = given_by_place(views, &classes);
         let keepers = keepers(views, &classes);
         let mut facts = Self {
-            origins: Origins::of(views.iter().map(|view| &view.file).collect()),
+            origins: Origins::of(views.iter().map(|view| &view.file).collect(), CONVENTIONS),
             modes: Modes::collect(views, &target.mode, &target.compute_modes),
             roles: ProjectRoles::default(),
             keras: Keras::of_classes(classes.clone()),
@@ -354,7 +354,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
             reach: Reach::collect(views),
             collate: Collate::collect(views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
-            masks: views.iter().flat_map(|view| truth::returned(view)).collect(),
+            known_kinds: KnownKinds::default(),
             called: views
                 .iter()
                 .flat_map(|view| view.index.calls().filter_map(|c| called_name(&view.index, c.id())))
@@ -503,6 +503,13 @@ fn keepers(views: &[&FileView<'_>], classes: &Classes) -> BTreeSet<String> {
     };
     views.iter().flat_map(of_file).collect()
 }
+
+/// How models are called.
+const CONVENTIONS: Conventions = Conventions {
+    called: &["__call__", "forward"],
+    wrappers: &[MODEL_WRAPPERS, MODEL_COMPILERS],
+    chained: MODEL_RETURNED,
+};
 
 /// Wrappers that put `module.` before the names of the weights.
 const WRAPPERS: [&str; 3] = ["DDP", "DataParallel", "DistributedDataParallel"];

@@ -10,11 +10,11 @@ use crate::step_parts::{self, Part};
 use python::names::{called_name, dotted};
 use python::newer::{self, Syntax};
 use python::tree::{Id, kinds};
-use training::FileInProject;
 use training::keras::is_model;
 use training::keras_data::{is_pipeline, uncut};
 use training::masks::{indices, is_element, is_mask};
 use training::roles::Role;
+use training::{FileInProject, Kinds};
 
 /// The type of a metavariable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::FirstUse(_) | Type::FirstSyntax(_) | Type::FirstAnnotation(_) | Type::FirstEvaluated(_) => {
             nodes_of_type(s, kind).contains(&id)
         }
-        Type::Float64 => training::is_float64(s.view, id),
+        Type::Float64 => FileInProject { view: s.view, project: s.project }.kinds(id).is(Kinds::FLOAT64),
         Type::TrueForTraining => s.project.shared_loaders.is_true_for_training(&s.project.readers, s.view, id),
         Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),

@@ -97,7 +97,12 @@ impl Side {
 }
 
 /// Reads the files of a program, starting with the one that is run.
-pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts<'_, '_>, terms: &LedgerTerms, original: bool) -> Side {
+pub(super) fn side(
+    views: &[&FileView<'_>],
+    project: &ProjectFacts<'_, '_>,
+    terms: &LedgerTerms,
+    original: bool,
+) -> Side {
     let trains = views.iter().any(|view| TRAINING_CALLS.iter().any(|word| view.has_word(word)));
     let Some(loader) = loader(views, terms).filter(|_| trains) else { return Side::default() };
     let mut side = Side { micro_batch: Some(loader.batch), drops_last: loader.drops_last, trains, ..Side::default() };
