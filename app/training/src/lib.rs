@@ -20,6 +20,7 @@ mod figure;
 pub mod files;
 mod from_training;
 pub mod given;
+mod gradients;
 pub mod keras;
 pub mod keras_batches;
 pub mod keras_data;
@@ -55,6 +56,7 @@ pub mod words;
 
 pub use by_hand::updated_by_hand;
 pub use from_training::comes_from_training;
+pub use gradients::only_decides_on_gradients;
 pub use ledger::{Quantity, Words};
 pub use programs::files_of_programs;
 pub use project::{FileInProject, ProjectFacts};

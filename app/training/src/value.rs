@@ -23,14 +23,16 @@ pub struct Kinds(u8);
 impl Kinds {
     /// A Python number.
     pub const NUMBER: Self = Self(1);
-    /// Another value of Python's own: a string, None, a collection, a size.
+    /// Another value of Python's own: None, a truth value, a collection, a size.
     pub const PLAIN: Self = Self(2);
     /// A tensor or an array of truth values.
     pub const MASK: Self = Self(4);
     /// A NumPy array of 64-bit floats.
     pub const FLOAT64: Self = Self(8);
+    /// A string.
+    pub const TEXT: Self = Self(16);
     /// Anything else.
-    pub const UNKNOWN: Self = Self(16);
+    pub const UNKNOWN: Self = Self(32);
 
     /// Whether it may be of this kind.
     pub fn may_be(self, kind: Self) -> bool {
@@ -47,12 +49,13 @@ impl Kinds {
         self.may_be(Self::NUMBER) && self.is_of_python()
     }
 
-    fn is_of_python(self) -> bool {
-        self.0 & !(Self::NUMBER.0 | Self::PLAIN.0) == 0
+    /// Whether it is a value of Python's own: no tensor, array or object.
+    pub fn is_of_python(self) -> bool {
+        self.0 & !(Self::NUMBER.0 | Self::PLAIN.0 | Self::TEXT.0) == 0
     }
 
     fn each(self) -> impl Iterator<Item = Self> {
-        (0..5).map(|bit| Self(1 << bit)).filter(move |kind| self.may_be(*kind))
+        (0..6).map(|bit| Self(1 << bit)).filter(move |kind| self.may_be(*kind))
     }
 }
 
@@ -129,7 +132,7 @@ impl<'t> ProjectFacts<'_, 't> {
             (Some("range" | "trange" | "count"), [Part::Any]) => Kinds::NUMBER,
             (Some("enumerate"), [Part::Item("0"), Part::Any]) => Kinds::NUMBER,
             (None, [Part::Attribute(_)]) if file.names.stands_for(index, id, "math") => Kinds::NUMBER,
-            (Some("parse_args"), [Part::Attribute(_)]) => Kinds::NUMBER | Kinds::PLAIN,
+            (Some("parse_args"), [Part::Attribute(_)]) => Kinds::NUMBER | Kinds::PLAIN | Kinds::TEXT,
             (Some("tqdm"), [.., Part::Any]) => first().map_or(Kinds::UNKNOWN, |iterated| {
                 let of = self.origins.origins_of(origin.of(iterated));
                 of.iter().fold(Kinds::default(), |all, origin| {
@@ -153,9 +156,11 @@ impl<'t> ProjectFacts<'_, 't> {
         if [k.integer, k.float].contains(&kind) {
             return Kinds::NUMBER;
         }
-        let plain =
-            [k.string, k.concatenated_string, k.none, k.r#true, k.r#false, k.list, k.tuple, k.dictionary, k.set];
-        if plain.contains(&kind) || [k.not_operator, k.list_comprehension, k.dictionary_comprehension].contains(&kind) {
+        if [k.string, k.concatenated_string].contains(&kind) {
+            return Kinds::TEXT;
+        }
+        let collections = [k.list, k.tuple, k.dictionary, k.set, k.list_comprehension, k.dictionary_comprehension];
+        if collections.contains(&kind) || [k.none, k.r#true, k.r#false, k.not_operator].contains(&kind) {
             return Kinds::PLAIN;
         }
         if kind == k.comparison_operator {
@@ -203,7 +208,7 @@ impl<'t> ProjectFacts<'_, 't> {
         let parts: Vec<Id> = index.parts(place.id).collect();
         let compares = |pair: &[Id]| matches!(index.between(pair[0], pair[1]), "==" | "!=" | "<" | "<=" | ">" | ">=");
         let operands: Vec<Kinds> = parts.iter().map(|id| self.kinds(Place { id: *id, ..place })).collect();
-        let is_plain = operands.iter().any(|kinds| kinds.is(Kinds::PLAIN))
+        let is_plain = operands.iter().any(|kinds| kinds.is(Kinds::TEXT))
             || operands.iter().all(|kinds| kinds.is_of_python())
             || !parts.windows(2).all(compares);
         if is_plain { Kinds::PLAIN } else { Kinds::MASK }
@@ -222,8 +227,11 @@ impl<'t> ProjectFacts<'_, 't> {
         if !is_method && name == "len" {
             return Kinds::NUMBER;
         }
-        if is_method && name == "size" || name == "str" && !is_method {
+        if is_method && name == "size" {
             return Kinds::PLAIN;
+        }
+        if !is_method && name == "str" {
+            return Kinds::TEXT;
         }
         if !is_method && (is_of_numbers(name) || module("math").is_some()) {
             let is_number = !arguments.is_empty() && arguments.iter().all(|id| of(*id).is_number());
@@ -260,7 +268,8 @@ fn annotated(file: &PythonFile<'_>, id: Id) -> Kinds {
     let typed = file.index.parent(id).and_then(|parameter| file.index.field(parameter, fields().r#type));
     match typed.map(|annotation| file.index.text_of(annotation)) {
         Some("int" | "float") => Kinds::NUMBER,
-        Some("str" | "bool") => Kinds::PLAIN,
+        Some("bool") => Kinds::PLAIN,
+        Some("str") => Kinds::TEXT,
         _ => Kinds::UNKNOWN,
     }
 }
@@ -275,7 +284,13 @@ fn arithmetic(operator: &str, left: Kinds, right: Kinds) -> Kinds {
     let one = |a: Kinds, b: Kinds| match (a | b, operator) {
         (Kinds::NUMBER, _) => Kinds::NUMBER,
         (both, "&" | "|" | "^") if both.may_be(Kinds::MASK) => Kinds::MASK,
-        (both, _) if both.is_of_python() => Kinds::PLAIN,
+        (both, _) if both.is_of_python() => {
+            if both.may_be(Kinds::TEXT) {
+                Kinds::TEXT
+            } else {
+                Kinds::PLAIN
+            }
+        }
         (both, _)
             if both.may_be(Kinds::FLOAT64) && (both == Kinds::FLOAT64 || both == Kinds::FLOAT64 | Kinds::NUMBER) =>
         {

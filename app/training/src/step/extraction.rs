@@ -51,8 +51,37 @@ pub(crate) struct Frame<'a, 't> {
 impl Extraction {
     /// Adds a statement.
     pub(crate) fn take(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) {
-        let text = self.text_of(frame, statement, obstacles);
+        let text = self.statement(frame, statement, obstacles);
         self.body.push(text);
+    }
+
+    /// A statement as written in the module. What it computes without gradients has none there either: the block around
+    /// it is not moved.
+    pub(crate) fn statement(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) -> String {
+        let (k, file) = (kinds(), frame.file);
+        let index = &file.view.index;
+        let text = self.text_of(frame, statement, obstacles);
+        if !frame.may_learn(statement) || !file.records_no_gradients(statement) {
+            return text;
+        }
+        let assignment = index.parts(statement).next().and_then(|inner| index.assignment(inner));
+        let targets = assignment.map_or_else(Vec::new, |assignment| assignment.targets());
+        match (assignment.and_then(|assignment| assignment.value()), targets.as_slice()) {
+            (Some(value), _) if file.kinds(value).is_of_python() || called_name(index, value) == Some("detach") => text,
+            (Some(value), [target]) if dotted(index, *target).is_some() => {
+                let is_atom = [k.call, k.identifier, k.attribute, k.subscript].contains(&index.kind(value));
+                let [target, value] = [*target, value].map(|part| self.text_of(frame, part, obstacles));
+                if is_atom { format!("{target} = {value}.detach()") } else { format!("{target} = ({value}).detach()") }
+            }
+            (Some(_), [_, _, ..]) if targets.iter().all(|target| index.kind(*target) == k.identifier) => {
+                let names = targets.iter().map(|target| index.text_of(*target)).collect::<Vec<_>>();
+                format!("{text}\n{} = {}.detach()", names.join(", "), names.join(".detach(), "))
+            }
+            _ => {
+                obstacles.push(why::gradients_stopped(statement));
+                text
+            }
+        }
     }
 
     /// Turns the numbers into parameters: tensors with the number for each sample of the first parameter.
@@ -188,6 +217,15 @@ enum Source {
 }
 
 impl Frame<'_, '_> {
+    /// Whether gradients may flow through what a statement computes: it calls a model, or reads what the module computes.
+    fn may_learn(&self, statement: Id) -> bool {
+        let (k, index) = (kinds(), &self.file.view.index);
+        let reads_computed = || reads(&self.file, statement).iter().any(|id| self.known.contains(index.text_of(*id)));
+        let mut names =
+            index.of_kind_in(k.identifier, statement).iter().chain(index.of_kind_in(k.attribute, statement));
+        names.any(|id| self.file.role(*id) == Some(Role::Model)) || reads_computed()
+    }
+
     /// What a name becomes, with the expression around it that is moved with it.
     fn source(&self, id: Id) -> Result<Source, Obstacle> {
         let k = kinds();

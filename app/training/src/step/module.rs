@@ -148,7 +148,7 @@ fn extracted(
         }
         let frame =
             Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers, inputs };
-        let text = out.text_of(&frame, s, obstacles);
+        let text = out.statement(&frame, s, obstacles);
         let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
         let (text, cut) = undivided.unwrap_or((Some(text), false));
         divided |= cut;

@@ -15,7 +15,7 @@ fn arithmetic_on_numbers_is_a_number() {
     check("f(math.cos(2))\n  ^^^^^^^^^^^\n", Kinds::NUMBER);
     check("f(2 * math.pi)\n  ^^^^^^^^^^^\n", Kinds::NUMBER);
     check("f(2 * x)\n  ^^^^^\n", Kinds::UNKNOWN);
-    check("f('2')\n  ^^^\n", Kinds::PLAIN);
+    check("f('2')\n  ^^^\n", Kinds::TEXT);
     check("f(x.float())\n  ^^^^^^^^^\n", Kinds::UNKNOWN);
     check("f(len(x) > 2)\n  ^^^^^^^^^^\n", Kinds::PLAIN);
 }
@@ -46,7 +46,10 @@ fn a_number_through_calls() {
     check("def f(a: float):\n    g(a)\n      ^\n", Kinds::NUMBER);
     check("def scale(a):\n    return a / 5\ng(scale(2))\n  ^^^^^^^^\n", Kinds::NUMBER);
     check("def scale(a):\n    return torch.ones(a)\ng(scale(2))\n  ^^^^^^^^\n", Kinds::UNKNOWN);
-    check("args = parser.parse_args()\nf(args.rate * 3)\n  ^^^^^^^^^^^^^\n", Kinds::NUMBER | Kinds::PLAIN);
+    check(
+        "args = parser.parse_args()\nf(args.rate * 3)\n  ^^^^^^^^^^^^^\n",
+        Kinds::NUMBER | Kinds::PLAIN | Kinds::TEXT,
+    );
 }
 
 #[test]
@@ -59,6 +62,7 @@ fn what_compares_is_a_mask() {
     check("x[torch.isnan(y)]\n  ^^^^^^^^^^^^^^\n", Kinds::MASK);
     check("x[(labels == 1).long()]\n  ^^^^^^^^^^^^^^^^^^^^\n", Kinds::UNKNOWN);
     check("x[name == 'a']\n  ^^^^^^^^^^^\n", Kinds::PLAIN);
+    check("def f(x, none=None):\n    x[x != none]\n      ^^^^^^^^^\nf(y)\n", Kinds::MASK);
     check("for i in range(3):\n    x[i == 1]\n      ^^^^^^\n", Kinds::PLAIN);
     check("x[y.shape[0] > 2]\n  ^^^^^^^^^^^^^^\n", Kinds::PLAIN);
 }
