@@ -49,8 +49,7 @@ impl Kinds {
         self.may_be(Self::NUMBER) && self.is_of_python()
     }
 
-    /// Whether it is a value of Python's own: no tensor, array or object.
-    pub fn is_of_python(self) -> bool {
+    fn is_of_python(self) -> bool {
         self.0 & !(Self::NUMBER.0 | Self::PLAIN.0 | Self::TEXT.0) == 0
     }
 

@@ -31,6 +31,8 @@ pub struct Extraction {
     pub numbers: Vec<(String, String)>,
     /// A loss that the program stores as an attribute, and its name in the module.
     pub alias: Option<(String, String)>,
+    /// The first line of a block without gradients, if there is one.
+    no_grad: Option<String>,
 }
 
 /// The origin of a statement.
@@ -55,33 +57,28 @@ impl Extraction {
         self.body.push(text);
     }
 
-    /// A statement as written in the module. What it computes without gradients has none there either: the block around
-    /// it is not moved.
+    /// A statement as written in the module, without gradients if it has none in the program.
     pub(crate) fn statement(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) -> String {
-        let (k, file) = (kinds(), frame.file);
-        let index = &file.view.index;
         let text = self.text_of(frame, statement, obstacles);
-        if !frame.may_learn(statement) || !file.records_no_gradients(statement) {
+        if !frame.may_learn(statement) || !frame.file.records_no_gradients(statement) {
             return text;
         }
-        let assignment = index.parts(statement).next().and_then(|inner| index.assignment(inner));
-        let targets = assignment.map_or_else(Vec::new, |assignment| assignment.targets());
-        match (assignment.and_then(|assignment| assignment.value()), targets.as_slice()) {
-            (Some(value), _) if file.kinds(value).is_of_python() || called_name(index, value) == Some("detach") => text,
-            (Some(value), [target]) if dotted(index, *target).is_some() => {
-                let is_atom = [k.call, k.identifier, k.attribute, k.subscript].contains(&index.kind(value));
-                let [target, value] = [*target, value].map(|part| self.text_of(frame, part, obstacles));
-                if is_atom { format!("{target} = {value}.detach()") } else { format!("{target} = ({value}).detach()") }
-            }
-            (Some(_), [_, _, ..]) if targets.iter().all(|target| index.kind(*target) == k.identifier) => {
-                let names = targets.iter().map(|target| index.text_of(*target)).collect::<Vec<_>>();
-                format!("{text}\n{} = {}.detach()", names.join(", "), names.join(".detach(), "))
-            }
-            _ => {
-                obstacles.push(why::gradients_stopped(statement));
-                text
+        let known = frame.file.names.spelling(&frame.file.view.index, statement, "torch.no_grad");
+        let lines: String = text.lines().map(|line| format!("\n    {line}")).collect();
+        format!("{}{lines}", self.no_grad.insert(format!("with {}():", known.as_deref().unwrap_or("torch.no_grad"))))
+    }
+
+    /// Makes one block of statements without gradients that follow each other.
+    pub(crate) fn join_blocks(&mut self) {
+        let Some(header) = self.no_grad.take() else { return };
+        let mut body: Vec<String> = Vec::new();
+        for text in self.body.drain(..) {
+            match (body.last_mut().filter(|last| last.starts_with(&header)), text.strip_prefix(&header)) {
+                (Some(last), Some(rest)) => last.push_str(rest),
+                _ => body.push(text),
             }
         }
+        self.body = body;
     }
 
     /// Turns the numbers into parameters: tensors with the number for each sample of the first parameter.

@@ -169,6 +169,7 @@ fn extracted(
         divided |= cut;
         out.body.push(format!("loss = {}", text.unwrap_or_default()));
     }
+    out.join_blocks();
     if let Some(a) = accumulation {
         a.forget_number(&mut out.attributes, &out.body);
     }

@@ -93,7 +93,6 @@ obstacles! {
     control_flow_before_loss();
     count_unknown();
     gradient_given();
-    gradients_stopped();
     input_learns(call);
     loader_elsewhere();
     loss_without_name();
