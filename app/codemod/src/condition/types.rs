@@ -172,7 +172,8 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
     }
 }
 
-/// Whether a name that is not a device's is passed to `torch.cuda.set_device` in the file, or is in `device_ids`.
+/// Whether a name that is not a device's is passed to `torch.cuda.set_device` in the file, or is in `device_ids`. A device may be a
+/// string, too.
 fn is_card_number(s: &Situation<'_, '_>, id: Id) -> bool {
     let (index, text) = (&s.view.index, s.view.index.text_of(id));
     let sets = |call: &Id| index.arguments(*call).ids().any(|given| index.text_of(given) == text);
@@ -182,6 +183,7 @@ fn is_card_number(s: &Situation<'_, '_>, id: Id) -> bool {
     };
     dotted(index, id).is_some()
         && s.project.role(s.view, id) != Some(Role::Device)
+        && !FileInProject { view: s.view, project: s.project }.kinds(id).is(Kinds::TEXT)
         && (s.view.calls("set_device").iter().any(sets) || index.calls().any(|call| lists(call.id())))
 }
 
