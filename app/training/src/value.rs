@@ -4,7 +4,7 @@
 //! not known is [`Kinds::UNKNOWN`], which is never taken for one of the others.
 
 use crate::project::{FileInProject, ProjectFacts};
-use crate::words::{NUMPY_FLOAT64, TRUTH_FUNCTIONS, TRUTH_KEPT};
+use crate::words::{CALLS_WITHOUT_TENSOR, NUMPY_FLOAT64, TORCH_WITHOUT_TENSOR, TRUTH_FUNCTIONS, TRUTH_KEPT};
 use python::PythonFile;
 use python::names::called_name;
 use python::origins::{Origin, Part, Place};
@@ -31,8 +31,10 @@ impl Kinds {
     pub const FLOAT64: Self = Self(8);
     /// A string.
     pub const TEXT: Self = Self(16);
+    /// A tensor that PyTorch makes, or that is computed from one, without gradients.
+    pub const TENSOR: Self = Self(32);
     /// Anything else.
-    pub const UNKNOWN: Self = Self(32);
+    pub const UNKNOWN: Self = Self(64);
 
     /// Whether it may be of this kind.
     pub fn may_be(self, kind: Self) -> bool {
@@ -54,7 +56,7 @@ impl Kinds {
     }
 
     fn each(self) -> impl Iterator<Item = Self> {
-        (0..6).map(|bit| Self(1 << bit)).filter(move |kind| self.may_be(*kind))
+        (0..7).map(|bit| Self(1 << bit)).filter(move |kind| self.may_be(*kind))
     }
 }
 
@@ -139,8 +141,12 @@ impl<'t> ProjectFacts<'_, 't> {
                 })
             }),
             (_, parts) if parts.iter().all(|part| !matches!(part, Part::Attribute(_))) => {
-                let whole = self.kinds(origin.place);
-                if whole.may_be(Kinds::MASK) { Kinds::MASK | Kinds::UNKNOWN } else { Kinds::UNKNOWN }
+                let whole = self.kinds(origin.place).each().map(|kind| match kind {
+                    Kinds::MASK => Kinds::MASK | Kinds::UNKNOWN,
+                    Kinds::TENSOR => kind,
+                    _ => Kinds::UNKNOWN,
+                });
+                whole.fold(Kinds::default(), BitOr::bitor)
             }
             _ => Kinds::UNKNOWN,
         }
@@ -248,14 +254,19 @@ impl<'t> ProjectFacts<'_, 't> {
         if receiver.is_some() && (TRUTH_FUNCTIONS.contains(&name) || cast.into_iter().any(|id| is_bool(&id))) {
             return Kinds::MASK;
         }
-        let keeps_truth = TRUTH_KEPT.contains(&name);
-        let keeps_type = matches!(name, "reshape" | "copy" | "transpose");
-        if !is_method || !keeps_truth && !keeps_type {
+        if let Some(function) = module("torch") {
+            let is_fixed = index.arguments(id).keyword("requires_grad").is_none();
+            return if is_fixed && makes_tensor(function) { Kinds::TENSOR } else { Kinds::UNKNOWN };
+        }
+        if !is_method {
             return Kinds::UNKNOWN;
         }
-        let kept = receiver.map_or(Kinds::UNKNOWN, of).each().map(|kind| match kind {
-            Kinds::MASK if keeps_truth => kind,
-            Kinds::FLOAT64 if keeps_type => kind,
+        // `x.float()` is a tensor of another type.
+        let gives_tensor = matches!(name, "float" | "int") || !CALLS_WITHOUT_TENSOR.contains(&name);
+        let kept = receiver.map_or(Kinds::UNKNOWN, of).each().map(|kind| match (kind, name) {
+            (Kinds::MASK, _) if TRUTH_KEPT.contains(&name) => kind,
+            (Kinds::FLOAT64, "reshape" | "copy" | "transpose") => kind,
+            (Kinds::TENSOR, _) if gives_tensor && name != "requires_grad_" => kind,
             _ => Kinds::UNKNOWN,
         });
         kept.fold(Kinds::default(), BitOr::bitor)
@@ -278,11 +289,19 @@ pub(crate) fn is_of_numbers(name: &str) -> bool {
     matches!(name, "min" | "max" | "abs" | "float" | "int" | "round")
 }
 
+/// Whether a function of PyTorch returns a tensor, judging by its name.
+fn makes_tensor(name: &str) -> bool {
+    let name = ["nn.functional.", "linalg.", "special."].iter().find_map(|m| name.strip_prefix(m)).unwrap_or(name);
+    let is_class = name.starts_with(char::is_uppercase) && !name.ends_with("Tensor");
+    !name.contains('.') && !is_class && !TORCH_WITHOUT_TENSOR.contains(&name)
+}
+
 /// The result of an operator between two values.
 fn arithmetic(operator: &str, left: Kinds, right: Kinds) -> Kinds {
     let one = |a: Kinds, b: Kinds| match (a | b, operator) {
         (Kinds::NUMBER, _) => Kinds::NUMBER,
         (both, "&" | "|" | "^") if both.may_be(Kinds::MASK) => Kinds::MASK,
+        (both, _) if both.may_be(Kinds::TENSOR) => Kinds::TENSOR,
         (both, _) if both.is_of_python() => {
             if both.may_be(Kinds::TEXT) {
                 Kinds::TEXT

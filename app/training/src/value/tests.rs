@@ -45,7 +45,7 @@ fn a_number_through_calls() {
     check("def f(a):\n    g(a)\n      ^\n", Kinds::UNKNOWN);
     check("def f(a: float):\n    g(a)\n      ^\n", Kinds::NUMBER);
     check("def scale(a):\n    return a / 5\ng(scale(2))\n  ^^^^^^^^\n", Kinds::NUMBER);
-    check("def scale(a):\n    return torch.ones(a)\ng(scale(2))\n  ^^^^^^^^\n", Kinds::UNKNOWN);
+    check("def scale(a):\n    return torch.ones(a)\ng(scale(2))\n  ^^^^^^^^\n", Kinds::TENSOR);
     check(
         "args = parser.parse_args()\nf(args.rate * 3)\n  ^^^^^^^^^^^^^\n",
         Kinds::NUMBER | Kinds::PLAIN | Kinds::TEXT,
@@ -72,7 +72,7 @@ fn a_mask_by_any_name() {
     check("keep = labels == 1\nkeep = keep.long()\nx[keep]\n  ^^^^\n", Kinds::UNKNOWN);
     check("keep, n = labels == 1, 2\nx[keep]\n  ^^^^\n", Kinds::MASK);
     let arms = "if a:\n    keep = labels == 1\nelse:\n    keep = torch.arange(4)\nx[keep]\n  ^^^^\n";
-    check(arms, Kinds::MASK | Kinds::UNKNOWN);
+    check(arms, Kinds::MASK | Kinds::TENSOR);
     check("if (keep := labels == 1) is not None:\n    x[keep]\n      ^^^^\n", Kinds::MASK);
     check(
         "class A:\n    def f(self, y):\n        self.keep = y == 1\n        x[self.keep]\n          ^^^^^^^^^\n",
@@ -97,7 +97,7 @@ fn numpy_makes_float64_by_default() {
     check("f(np.zeros(3, dtype=np.float32))\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n", Kinds::UNKNOWN);
     check("f(np.zeros(3).astype('float32'))\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n", Kinds::UNKNOWN);
     check("f(np.ones(3) * x)\n  ^^^^^^^^^^^^^^\n", Kinds::UNKNOWN);
-    check("f(torch.zeros(3))\n  ^^^^^^^^^^^^^^\n", Kinds::UNKNOWN);
+    check("f(torch.zeros(3))\n  ^^^^^^^^^^^^^^\n", Kinds::TENSOR);
 }
 
 #[test]
@@ -110,4 +110,13 @@ fn an_array_of_any_name() {
     check("if a:\n    table = np.zeros(3)\nelse:\n    table = np.ones(3)\nf(table)\n  ^^^^^\n", Kinds::FLOAT64);
     check("def make():\n    return np.zeros(3)\nf(make())\n  ^^^^^^\n", Kinds::FLOAT64);
     check("def f(table):\n    g(table)\n      ^^^^^\nf(np.zeros(3))\n", Kinds::FLOAT64);
+}
+
+#[test]
+fn what_torch_makes_is_a_tensor() {
+    check("a = 2 * torch.ones(4)[1:]\nf(a)\n  ^\n", Kinds::TENSOR);
+    check("a = torch.ones(4).tolist()\nf(a)\n  ^\n", Kinds::UNKNOWN);
+    check("a = torch.ones(4, requires_grad=True)\nf(a)\n  ^\n", Kinds::UNKNOWN);
+    check("a = torch.Generator()\nf(a)\n  ^\n", Kinds::UNKNOWN);
+    check("f(torch.arange(4) > 2)\n  ^^^^^^^^^^^^^^^^^^^\n", Kinds::MASK);
 }
