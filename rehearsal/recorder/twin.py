@@ -358,7 +358,7 @@ def _note_forward(module, args, kwargs, found, trains):
             "step": len(RECORD["steps"]), "module": type(_bare(module)).__name__, "training": module.training,
             "samples": 0 if first is None else first.shape[0] if first.dim() else 1, "batches": 1, "grad": grad,
             "output": float(outputs[0].double().sum()) if outputs else 0.0,
-            # Whether it is by another model than the step's, and of the very batch of that step, as a teacher's is.
+            # Whether it is a part of the step, as a teacher's of the step's own batch is.
             "of_step": False,
         }
         through = [value for value in outputs if value.requires_grad] if trains else []
@@ -520,10 +520,13 @@ def _note_step(gradients, parameters, place, of_optimizer):
 
 
 def _note_given(forwards):
-    """Marks the evaluations, by other models than the step's, of a batch that the step was given, too."""
+    """Marks the evaluations that belong to the step: by other models, of a batch that the step was given, too; and by the step's own model,
+    in its mode and without gradients, of as many samples."""
     trained = [forward["input"] for forward in forwards if forward["input"]]
     for entry, module, given in _pending["given"]:
-        entry["of_step"] = given in trained and not any(forward["module"] is module for forward in forwards)
+        own = [forward["entry"] for forward in forwards if forward["module"] is module]
+        alike = any((entry["training"], entry["samples"]) == (one["training"], one["samples"]) for one in own)
+        entry["of_step"] = alike and not entry["grad"] if own else given in trained
 
 
 def _forget_cleared():

@@ -347,8 +347,8 @@ class Result(unittest.TestCase):
         run = Twin(*both(original.replace(".requires_grad_(False)", ""), port), target="ipu")
         self.assertEqual((run.status, run.result and run.result["verdict"]), (0, "equal"), run.out + run.err)
         self.assertNotIn("each started with its own weights", run.out)
-        # What the step's own model says of its batch is an evaluation like any other.
-        shown = original.replace("optimizer.zero_grad()", "optimizer.zero_grad()\n    with torch.no_grad():\n        net(x)")
+        # What the step's own model gives without gradients is a part of the step, but in evaluation mode it is an evaluation.
+        shown = original.replace("optimizer.zero_grad()", "optimizer.zero_grad()\n    net.eval()\n    with torch.no_grad():\n        net(x)\n    net.train()")
         run = Twin(*both(shown, port), target="ipu")
         self.assertEqual((run.status, run.result["first"]["what"]), (1, "evaluations"), run.out + run.err)
         run = Twin(*both(original, port.replace("self.teacher(x)", "self.teacher(0.9 * x)")), target="ipu")

@@ -204,7 +204,7 @@ class Comparison:
         # A frozen part of the step, called while gradients are on, is inside the port's module where that holds the whole step.
         whole = [_joined(entries) for entries in (mine, other)]
         if self.compiled and len({tuple(entry["batches"] for entry in entries) for entries in whole}) > 1:
-            # Another model that a step's own batch goes through, such as a teacher, is inside the port's module too.
+            # A part of the step without gradients, such as a teacher's, is inside the port's module too.
             whole = [_joined([entry for entry in entries if not entry.get("of_step")]) for entries in (mine, other)]
         mine, other = whole
         modules = {entry["module"] for entry in other}

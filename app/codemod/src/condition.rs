@@ -125,7 +125,7 @@ enum Test {
 /// The context in which a condition is evaluated.
 pub(crate) struct Situation<'a, 't> {
     pub(crate) view: &'a FileView<'t>,
-    pub(crate) project: &'a ProjectFacts,
+    pub(crate) project: &'a ProjectFacts<'a, 't>,
     pub(crate) settings: &'a Settings<'a>,
     /// The port uses branch style.
     pub(crate) branch: bool,

@@ -78,7 +78,7 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) used: &'a BTreeSet<(String, String)>,
     /// None for non-Python files.
     pub(crate) view: Option<&'a FileView<'t>>,
-    pub(crate) project: &'a ProjectFacts,
+    pub(crate) project: &'a ProjectFacts<'a, 't>,
     /// Path and text of every file of the project.
     pub(crate) files: &'a Texts<'a>,
     /// SDK, options and target.

@@ -59,7 +59,7 @@ pub(crate) fn without_new_branches(view: &FileView<'_>, modes: &Modes, fixes: Ve
 /// Puts the fixes of one file under the guard.
 pub(crate) fn lift(
     view: &FileView<'_>,
-    project: &ProjectFacts,
+    project: &ProjectFacts<'_, '_>,
     modes: &Modes,
     fixes: Vec<Fix>,
 ) -> (Vec<Fix>, Vec<Stranded>) {

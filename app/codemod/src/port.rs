@@ -222,7 +222,7 @@ fn keep_guards(
     plan: &mut Plan<'_>,
     states: &mut [State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
-    facts: &ProjectFacts,
+    facts: &ProjectFacts<'_, '_>,
 ) -> bool {
     let mut kept = false;
     for (n, state) in states.iter_mut().enumerate() {
@@ -245,7 +245,7 @@ fn keep_guards(
 }
 
 /// Whether a project that names no device trains models that can be moved to one.
-fn moves_models(views: &[Option<Rc<FileView<'_>>>], project: &ProjectFacts) -> bool {
+fn moves_models(views: &[Option<Rc<FileView<'_>>>], project: &ProjectFacts<'_, '_>) -> bool {
     let views = || views.iter().flatten();
     let trains = |view: &Rc<FileView<'_>>| !view.steps.training.is_empty();
     let moves = |view: &Rc<FileView<'_>>| !unmoved::moves(FileInProject { view, project }).models.is_empty();

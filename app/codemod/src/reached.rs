@@ -197,7 +197,7 @@ pub(crate) fn harmless_comparison(view: &FileView<'_>, string: Id) -> Option<Id>
 }
 
 /// Whether a string is the default of an option that the program reads only after a test for CUDA, if at all.
-pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts, string: Id) -> bool {
+pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, string: Id) -> bool {
     let index = &view.index;
     let Some(given) = index.ancestors(string).find(|a| index.keyword_name(*a) == Some("default")) else { return false };
     let call = index.ancestors(given).find_map(|a| index.call(a).filter(|call| call.name() == Some("add_argument")));

@@ -29,7 +29,7 @@ pub(crate) struct Found {
 /// count.
 pub(crate) fn residue(
     view: &FileView<'_>,
-    project: &ProjectFacts,
+    project: &ProjectFacts<'_, '_>,
     branch: bool,
     harmless: &[ListedName],
     foreign_modules: &BTreeMap<String, String>,

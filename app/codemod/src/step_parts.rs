@@ -133,7 +133,7 @@ pub(crate) fn as_metavariables(patch: &str) -> Result<(String, Bound), (usize, S
 }
 
 /// The nodes of a part in a file, in the steps that can be followed.
-pub(crate) fn nodes(view: &FileView<'_>, project: &ProjectFacts, part: Part) -> Vec<Id> {
+pub(crate) fn nodes(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, part: Part) -> Vec<Id> {
     let file = FileInProject { view, project };
     let mut nodes: Vec<Id> = steps(view, project).flat_map(|step| of_step(file, &step, part)).collect();
     sorting::plain(&mut nodes);
@@ -147,7 +147,7 @@ pub(crate) fn statement(view: &FileView<'_>, node: Id) -> Option<Id> {
 }
 
 /// The obstacles to following the steps of a file.
-pub(crate) fn obstacles(view: &FileView<'_>, project: &ProjectFacts) -> Vec<Obstacle> {
+pub(crate) fn obstacles(view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Vec<Obstacle> {
     let file = FileInProject { view, project };
     let read = |whole: &Id| match TrainingStep::read(file, *whole) {
         Ok(step) => step.obstacles,
@@ -164,7 +164,7 @@ pub(crate) fn once_each(mut obstacles: Vec<Obstacle>) -> Vec<Obstacle> {
 }
 
 /// A fact of the step around a node: `step.optimizer`.
-pub(crate) fn fact(view: &FileView<'_>, project: &ProjectFacts, node: Id, name: &str) -> Option<String> {
+pub(crate) fn fact(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, node: Id, name: &str) -> Option<String> {
     let file = FileInProject { view, project };
     let index = &view.index;
     let step = steps(view, project).find(|step| index.is_within(node, step.whole))?;
@@ -192,7 +192,10 @@ pub(crate) fn of_call(view: &FileView<'_>, call: Id, name: &str) -> Option<Strin
     }
 }
 
-fn steps<'a, 't>(view: &'a FileView<'t>, project: &'a ProjectFacts) -> impl Iterator<Item = TrainingStep<'a, 't>> {
+fn steps<'a, 't>(
+    view: &'a FileView<'t>,
+    project: &'a ProjectFacts<'a, 't>,
+) -> impl Iterator<Item = TrainingStep<'a, 't>> {
     let file = FileInProject { view, project };
     let read = move |whole: &Id| TrainingStep::read(file, *whole).ok().filter(|step| step.obstacles.is_empty());
     view.steps.training.iter().filter_map(read)

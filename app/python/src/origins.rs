@@ -37,7 +37,7 @@ pub struct Place {
 
 /// How a value is taken out of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Part<'t> {
+pub enum Part<'t> {
     /// `.name`.
     Attribute(&'t str),
     /// `["name"]`, `[0]`, or its place in an assignment to several names.
@@ -65,6 +65,16 @@ impl<'t> Origin<'t> {
     /// Whether the value is the expression itself, rather than a part of it.
     pub fn is_whole(&self) -> bool {
         self.parts.is_empty()
+    }
+
+    /// What is taken out of it, the last one first.
+    pub fn parts(&self) -> &[Part<'t>] {
+        &self.parts
+    }
+
+    /// The same part of another value of the same file.
+    pub fn of(&self, id: Id) -> Self {
+        self.at(id)
     }
 
     /// The key under which a dictionary or an object holds it, if it was taken out of one.
@@ -117,10 +127,23 @@ struct Store<'t> {
     taken: Vec<Part<'t>>,
 }
 
+/// How objects of a project's packages are called, as names of functions and methods.
+#[derive(Clone, Copy, Debug)]
+pub struct Conventions {
+    /// Methods that run when an object is called, such as `__call__`.
+    pub called: &'static [&'static str],
+    /// Functions whose result is called like their first argument.
+    pub wrappers: &'static [&'static [&'static str]],
+    /// Methods whose result is called like their object.
+    pub chained: &'static [&'static str],
+}
+
 /// What a project's files show about where values come from.
 pub struct Origins<'v, 't> {
     modules: Modules<'v, 't>,
     scopes: Vec<Scopes<'t>>,
+    /// By path.
+    numbers: FxHashMap<&'t str, usize>,
     /// By the text of the attribute or the item.
     stores: FxHashMap<&'t str, Vec<Store<'t>>>,
     /// The bases of each class of the project, and the classes that have it as a base.
@@ -133,6 +156,7 @@ pub struct Origins<'v, 't> {
     calls: FxHashMap<&'t str, Vec<Place>>,
     /// Names that some file assigns or passes on.
     values: FxHashSet<&'t str>,
+    conventions: Conventions,
     /// The definitions that a callee may be. One that is being looked for has none, which ends circles.
     definitions: RefCell<FxHashMap<Place, Rc<[Place]>>>,
     callers: RefCell<FxHashMap<Place, Rc<[Place]>>>,
@@ -142,13 +166,14 @@ pub struct Origins<'v, 't> {
 
 impl<'v, 't> Origins<'v, 't> {
     /// Reads the files of a project.
-    pub fn of(files: Vec<&'v PythonFile<'t>>) -> Self {
+    pub fn of(files: Vec<&'v PythonFile<'t>>, conventions: Conventions) -> Self {
         let scopes: Vec<Scopes<'_>> = files.iter().map(|file| Scopes::of(&file.index)).collect();
         let mut aliases: FxHashMap<&str, BTreeSet<&str>> = FxHashMap::default();
         for binding in files.iter().flat_map(|file| &file.names.bindings) {
             let name = binding.qualified.rsplit('.').next().unwrap_or_default();
             aliases.entry(name).or_default().insert(&binding.local);
         }
+        let numbers = files.iter().enumerate().map(|(number, file)| (file.path, number)).collect();
         let stores = objects::stores(&files);
         let calls_of_variables = objects::calls_of_variables(&files, &scopes, &stores);
         let [bases, derived] = objects::heritage(&files);
@@ -164,6 +189,7 @@ impl<'v, 't> Origins<'v, 't> {
         Self {
             modules,
             scopes,
+            numbers,
             stores,
             bases,
             derived,
@@ -171,6 +197,7 @@ impl<'v, 't> Origins<'v, 't> {
             calls_of_variables,
             calls,
             values,
+            conventions,
             definitions,
             callers,
             steady,
@@ -182,17 +209,31 @@ impl<'v, 't> Origins<'v, 't> {
         self.modules.files()
     }
 
+    /// The number of a file; none if it is not one of the project's, as they were passed.
+    pub fn number(&self, file: &PythonFile<'_>) -> Option<usize> {
+        self.numbers.get(file.path).copied().filter(|n| std::ptr::addr_eq(self.files()[*n], file))
+    }
+
     /// Where the value of an expression comes from.
     pub fn origins(&self, place: Place) -> Vec<Origin<'t>> {
+        self.origins_of(Origin::new(place))
+    }
+
+    /// Where a value, or a part of one, comes from.
+    pub fn origins_of(&self, value: Origin<'t>) -> Vec<Origin<'t>> {
         let mut found = Vec::new();
-        self.walk(place, &|_| Vec::new(), &mut |value, is_origin| found.extend(is_origin.then(|| value.clone())));
+        self.walk_of(value, &|_| Vec::new(), &mut |value, is_origin| found.extend(is_origin.then(|| value.clone())));
         found
     }
 
     /// Visits every expression that a value comes through, and whether it comes from it. `through` names the parts of an
     /// expression, such as the arguments of an unknown function, that its value is made of.
     pub fn walk(&self, place: Place, through: &dyn Fn(Place) -> Vec<Id>, visit: &mut dyn FnMut(&Origin<'t>, bool)) {
-        let mut todo = vec![Origin::new(place)];
+        self.walk_of(Origin::new(place), through, visit);
+    }
+
+    fn walk_of(&self, value: Origin<'t>, through: &dyn Fn(Place) -> Vec<Id>, visit: &mut dyn FnMut(&Origin<'t>, bool)) {
+        let mut todo = vec![value];
         let mut seen = FxHashSet::default();
         while let Some(value) = todo.pop().filter(|_| seen.len() < MOST_VALUES) {
             if !seen.insert(value.clone()) || value.parts.len() > DEEPEST {

@@ -45,8 +45,8 @@ impl CountedParameters {
     }
 
     /// Whether a parameter of a function is one of them, also by its name: its callers may not be seen.
-    pub(crate) fn contains(&self, view: &FileView<'_>, function: Id, name: &str) -> bool {
+    pub(crate) fn contains(&self, path: &str, function: Id, name: &str) -> bool {
         let is_named = name == "epoch" || name.ends_with("_epoch");
-        is_named || self.0.contains(&(view.path.to_owned(), function, name.to_owned()))
+        is_named || self.0.contains(&(path.to_owned(), function, name.to_owned()))
     }
 }

@@ -1,5 +1,6 @@
 //! Where a program evaluates its model and records gradients that are not used.
 
+use crate::gradients::{GradientMode, gradient_mode};
 use crate::project::ProjectFacts;
 use crate::roles::Role;
 use crate::steps::names_validation;
@@ -17,7 +18,7 @@ pub enum Recorded {
 }
 
 /// What evaluates a model in a file and records gradients.
-pub fn recorded_evaluations(project: &ProjectFacts, view: &FileView<'_>) -> Vec<Recorded> {
+pub fn recorded_evaluations(project: &ProjectFacts<'_, '_>, view: &FileView<'_>) -> Vec<Recorded> {
     // A model that differentiates by itself, for example for forces, needs its gradients in validation too.
     if view.names.is_of_other_framework() || view.differentiates().is_some() {
         return Vec::new();
@@ -74,7 +75,7 @@ fn takes_decorator(view: &FileView<'_>, function: Id) -> bool {
 }
 
 /// Whether the model is not passed to anything before a statement: code that is not visible here may train it.
-fn is_plain_before(project: &ProjectFacts, view: &FileView<'_>, body: Id, first: Id) -> bool {
+fn is_plain_before(project: &ProjectFacts<'_, '_>, view: &FileView<'_>, body: Id, first: Id) -> bool {
     let index = &view.index;
     let is_handed =
         |call: &Id| index.arguments(*call).ids().any(|argument| project.role(view, argument) == Some(Role::Model));
@@ -114,7 +115,7 @@ fn trains(view: &FileView<'_>, function: Id) -> bool {
 }
 
 /// Calls of the model.
-fn forwards(project: &ProjectFacts, view: &FileView<'_>, within: Id) -> Vec<Id> {
+fn forwards(project: &ProjectFacts<'_, '_>, view: &FileView<'_>, within: Id) -> Vec<Id> {
     let k = kinds();
     let index = &view.index;
     index
@@ -135,23 +136,9 @@ fn forwards(project: &ProjectFacts, view: &FileView<'_>, within: Id) -> Vec<Id> 
         .collect()
 }
 
-/// Whether gradients are already disabled around a node, by a block or by a decorator.
+/// Whether the program already decides around a node that gradients are not recorded.
 fn without_gradients(view: &FileView<'_>, id: Id) -> bool {
-    let k = kinds();
-    let index = &view.index;
-    let off = |text: &str| ["no_grad", "inference_mode", "set_grad_enabled"].iter().any(|w| text.contains(w));
-    index.ancestors(id).any(|a| {
-        let kind = index.kind(a);
-        if kind == k.with_statement {
-            index.children(a).filter(|c| index.kind(*c) == k.with_clause).any(|c| off(index.text_of(c)))
-        } else if kind == k.decorated_definition {
-            index.children(a).filter(|c| index.kind(*c) == k.decorator).any(|c| off(index.text_of(c)))
-        } else {
-            false
-        }
-    }) || view
-        .function_of(id)
-        .is_some_and(|function| view.calls("set_grad_enabled").iter().any(|c| index.is_within(*c, function) && *c < id))
+    matches!(gradient_mode(view, id), Some(GradientMode::Off | GradientMode::AtRunTime))
 }
 
 /// The innermost block that contains every forward pass, through `if`s without `else` and `with`s.
@@ -228,7 +215,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "the word alone counts, not the argument"]
     fn a_validation_that_enables_gradients() {
         let body = "    for x, y in loader:\n        total += net(x)\n";
         check(&format!("def validate(net):\n    torch.set_grad_enabled(True)\n{body}"), &["def validate(net):"]);

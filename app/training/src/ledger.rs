@@ -147,7 +147,7 @@ pub fn ledgers(before: &[&FileView<'_>], after: &[&FileView<'_>], terms: &Ledger
 /// One side of each group of files.
 fn sides(
     views: &[&FileView<'_>],
-    facts: &ProjectFacts,
+    facts: &ProjectFacts<'_, '_>,
     groups: &[Vec<String>],
     terms: &LedgerTerms,
     original: bool,

@@ -18,9 +18,9 @@ pub mod counting;
 pub mod evaluation;
 mod figure;
 pub mod files;
-mod float64;
 mod from_training;
 pub mod given;
+mod gradients;
 pub mod keras;
 pub mod keras_batches;
 pub mod keras_data;
@@ -47,16 +47,16 @@ pub mod step;
 pub mod steps;
 pub mod target;
 mod training_loader;
-mod truth;
 pub mod turn;
 pub mod unmoved;
 pub mod unused;
-pub mod view;
+mod value;
+mod view;
 pub mod words;
 
 pub use by_hand::updated_by_hand;
-pub use float64::is_float64;
 pub use from_training::comes_from_training;
+pub use gradients::only_decides_on_gradients;
 pub use ledger::{Quantity, Words};
 pub use programs::files_of_programs;
 pub use project::{FileInProject, ProjectFacts};
@@ -68,6 +68,7 @@ pub use run_facts::{
 pub use step::{Obstacle, TrainingStep};
 pub use target::TargetFacts;
 pub use unused::Unused;
+pub use value::Kinds;
 pub use view::FileView;
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub(crate) struct Marked<'a, 't> {
     /// Its files.
     pub(crate) views: &'a [FileView<'t>],
     /// What they show together.
-    pub(crate) project: &'a ProjectFacts,
+    pub(crate) project: &'a ProjectFacts<'a, 't>,
     marks: &'a [(usize, Id)],
 }
 

@@ -18,12 +18,12 @@ use crate::settings::{changed, read};
 use crate::shared_loaders::SharedLoaders;
 use crate::step::calls_scaler;
 use crate::target::TargetFacts;
-use crate::truth;
 use crate::unused::Unused;
+use crate::value::KnownKinds;
 use crate::view::FileView;
-use crate::words::{DEVICE_SELECTIONS, MODULE_KEEPERS};
+use crate::words::{DEVICE_SELECTIONS, MODEL_COMPILERS, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_KEEPERS};
 use python::names::called_name;
-use python::origins::Origins;
+use python::origins::{Conventions, Origins};
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +116,9 @@ fn selects_nothing(view: &FileView<'_>, word: Id) -> bool {
 }
 
 /// Facts about all files together.
-pub struct ProjectFacts {
+pub struct ProjectFacts<'v, 't> {
+    /// Where values come from.
+    pub origins: Origins<'v, 't>,
     /// How the project selects its compute mode, if it does.
     pub modes: Option<Modes>,
     /// What each file shows about names in the others.
@@ -182,8 +184,8 @@ pub struct ProjectFacts {
     pub collate: Collate,
     /// The functions that compute gradients as a part of their result.
     pub differentiating: BTreeSet<String>,
-    /// The results of its functions that are boolean masks.
-    pub(crate) masks: BTreeSet<String>,
+    /// What its expressions may be.
+    pub(crate) known_kinds: KnownKinds,
     /// The names of the functions that its files call.
     called: BTreeSet<String>,
     /// Names of objects that have a model of their own as `module`.
@@ -196,7 +198,7 @@ pub struct ProjectFacts {
     pub unused: Rc<Unused>,
 }
 
-impl ProjectFacts {
+impl<'v, 't> ProjectFacts<'v, 't> {
     /// Whether a file uses a framework; also through other files, if that is where the work with it is.
     pub fn uses_framework(&self, view: &FileView<'_>, framework: &str) -> bool {
         view.names.uses_framework(framework) || (framework == "tensorflow" && self.keras.is_used(view))
@@ -294,7 +296,7 @@ impl ProjectFacts {
     }
 
     /// Reads all files of a project.
-    pub fn collect(views: &[&FileView<'_>], target: &TargetFacts) -> Self {
+    pub fn collect(views: &[&'v FileView<'t>], target: &TargetFacts) -> Self {
         let k = kinds();
         // Facts learned about them among other files need not be true among these.
         for view in views {
@@ -316,6 +318,7 @@ impl ProjectFacts {
         let given_by_place = given_by_place(views, &classes);
         let keepers = keepers(views, &classes);
         let mut facts = Self {
+            origins: Origins::of(views.iter().map(|view| &view.file).collect(), CONVENTIONS),
             modes: Modes::collect(views, &target.mode, &target.compute_modes),
             roles: ProjectRoles::default(),
             keras: Keras::of_classes(classes.clone()),
@@ -351,7 +354,7 @@ impl ProjectFacts {
             reach: Reach::collect(views),
             collate: Collate::collect(views),
             differentiating: views.iter().flat_map(|view| view.differentiating()).map(str::to_owned).collect(),
-            masks: views.iter().flat_map(|view| truth::returned(view)).collect(),
+            known_kinds: KnownKinds::default(),
             called: views
                 .iter()
                 .flat_map(|view| view.index.calls().filter_map(|c| called_name(&view.index, c.id())))
@@ -409,13 +412,13 @@ impl ProjectFacts {
 
     /// Follows values through the project: what functions are given, and what reads its loaders.
     pub fn follow_values(&mut self, views: &[&FileView<'_>]) {
-        let origins = Origins::of(views.iter().map(|view| &view.file).collect());
-        self.roles.follow(&origins, &views.iter().map(|view| &view.roles).collect::<Vec<_>>());
+        let origins = &self.origins;
+        self.roles.follow(origins, &views.iter().map(|view| &view.roles).collect::<Vec<_>>());
         for view in views {
             view.roles.forget();
         }
-        self.counted = CountedParameters::collect(views, &origins);
-        self.readers = Readers::collect(views, &origins);
+        self.counted = CountedParameters::collect(views, origins);
+        self.readers = Readers::collect(views, origins);
         self.shared_loaders = SharedLoaders::collect(views, &self.readers);
     }
 
@@ -501,6 +504,13 @@ fn keepers(views: &[&FileView<'_>], classes: &Classes) -> BTreeSet<String> {
     views.iter().flat_map(of_file).collect()
 }
 
+/// How models are called.
+const CONVENTIONS: Conventions = Conventions {
+    called: &["__call__", "forward"],
+    wrappers: &[MODEL_WRAPPERS, MODEL_COMPILERS],
+    chained: MODEL_RETURNED,
+};
+
 /// Wrappers that put `module.` before the names of the weights.
 const WRAPPERS: [&str; 3] = ["DDP", "DataParallel", "DistributedDataParallel"];
 
@@ -515,7 +525,7 @@ pub struct FileInProject<'a, 't> {
     /// The file.
     pub view: &'a FileView<'t>,
     /// Facts about all files together.
-    pub project: &'a ProjectFacts,
+    pub project: &'a ProjectFacts<'a, 't>,
 }
 
 impl<'t> Deref for FileInProject<'_, 't> {

@@ -69,7 +69,7 @@ pub use logged_norm::logged_norm;
 pub use loss::{loss_of, unnamed_loss};
 pub use micro_batches::{divides, is_left_early};
 pub use module::Module;
-pub(crate) use numbers::{is_counter, is_number};
+pub(crate) use numbers::is_counter;
 pub(crate) use obstacle as why;
 pub use obstacle::{Found, OF_OPTIMIZERS, OF_SLICES, OF_STEPS, OF_TURNS, Obstacle, Reason};
 pub use optimizers::{

@@ -1,5 +1,6 @@
 //! Where a script trains and where it validates.
 
+use crate::gradients::{GradientMode, gradient_mode};
 use python::PythonFile;
 use python::tree::{Id, kinds};
 
@@ -79,18 +80,9 @@ pub(crate) fn other_backwards(file: &PythonFile<'_>) -> Vec<Id> {
     calls.iter().copied().filter(is_other).collect()
 }
 
-/// Under `torch.no_grad()`, as a block or as a decorator.
+/// Whether the function around a call says that gradients are not recorded.
 pub(crate) fn runs_without_gradients(file: &PythonFile<'_>, call: Id) -> bool {
-    let k = kinds();
-    let index = &file.index;
-    index.ancestors(call).any(|a| {
-        let decorated = index.kind(a) == k.function_definition
-            && index.parent(a).is_some_and(|p| index.kind(p) == k.decorated_definition);
-        let whole = if decorated { index.parent(a).unwrap_or(a) } else { a };
-        let text = index.text_of(whole);
-        (decorated || index.kind(a) == k.with_statement)
-            && ["no_grad", "inference_mode"].iter().any(|word| text.lines().next().unwrap_or(text).contains(word))
-    })
+    gradient_mode(file, call) == Some(GradientMode::Off)
 }
 
 /// Whether a function receives what it evaluates, or sets it to evaluation mode: a `def test():` that builds a network
@@ -113,7 +105,7 @@ pub fn names_validation(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{names_validation, runs_without_gradients};
+    use super::names_validation;
     use crate::marked;
 
     /// The first lines of the code that trains and of the functions that validate.
@@ -155,26 +147,5 @@ mod tests {
         check("Testing", true);
         check("value", false);
         check("latest", false);
-    }
-
-    #[test]
-    fn what_records_no_gradients() {
-        let check = |program: &str, expected: bool| {
-            marked::check(program, expected, |at| runs_without_gradients(&at.file().view.file, at.node()));
-        };
-        check("with torch.no_grad():\n    net(x)\n    ^^^^^^\n", true);
-        check("@torch.inference_mode()\ndef f():\n    net(x)\n    ^^^^^^\n", true);
-        check("with torch.enable_grad():\n    net(x)\n    ^^^^^^\n", false);
-        check("with torch.no_grad():\n    pass\nnet(x)\n^^^^^^\n", false);
-    }
-
-    #[test]
-    #[ignore = "only two words in the first line of a block or of a decorator are read"]
-    fn what_records_no_gradients_by_another_word() {
-        let check = |program: &str| {
-            marked::check(program, true, |at| runs_without_gradients(&at.file().view.file, at.node()));
-        };
-        check("with torch.set_grad_enabled(False):\n    net(x)\n    ^^^^^^\n");
-        check("from torch import no_grad as off\nwith off():\n    net(x)\n    ^^^^^^\n");
     }
 }

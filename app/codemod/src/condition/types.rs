@@ -10,11 +10,11 @@ use crate::step_parts::{self, Part};
 use python::names::{called_name, dotted};
 use python::newer::{self, Syntax};
 use python::tree::{Id, kinds};
-use training::FileInProject;
 use training::keras::is_model;
 use training::keras_data::{is_pipeline, uncut};
 use training::masks::{indices, is_element, is_mask};
 use training::roles::Role;
+use training::{FileInProject, Kinds};
 
 /// The type of a metavariable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
         Type::FirstUse(_) | Type::FirstSyntax(_) | Type::FirstAnnotation(_) | Type::FirstEvaluated(_) => {
             nodes_of_type(s, kind).contains(&id)
         }
-        Type::Float64 => training::is_float64(s.view, id),
+        Type::Float64 => FileInProject { view: s.view, project: s.project }.kinds(id).is(Kinds::FLOAT64),
         Type::TrueForTraining => s.project.shared_loaders.is_true_for_training(&s.project.readers, s.view, id),
         Type::ModelBeginning => s.project.keras.beginnings(s.view).contains(&id),
         Type::Argument { keyword, function } => arguments(s, keyword, function).contains(&id),
@@ -172,7 +172,8 @@ pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
     }
 }
 
-/// Whether a name that is not a device's is passed to `torch.cuda.set_device` in the file, or is in `device_ids`.
+/// Whether a name that is not a device's is passed to `torch.cuda.set_device` in the file, or is in `device_ids`. A device may be a
+/// string, too.
 fn is_card_number(s: &Situation<'_, '_>, id: Id) -> bool {
     let (index, text) = (&s.view.index, s.view.index.text_of(id));
     let sets = |call: &Id| index.arguments(*call).ids().any(|given| index.text_of(given) == text);
@@ -182,6 +183,7 @@ fn is_card_number(s: &Situation<'_, '_>, id: Id) -> bool {
     };
     dotted(index, id).is_some()
         && s.project.role(s.view, id) != Some(Role::Device)
+        && !FileInProject { view: s.view, project: s.project }.kinds(id).is(Kinds::TEXT)
         && (s.view.calls("set_device").iter().any(sets) || index.calls().any(|call| lists(call.id())))
 }
 

@@ -23,7 +23,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
 
 /// The field after which others can be added: this one, or the last of its class if a call uses positional arguments, so that their
 /// positions do not change.
-fn behind(view: &FileView<'_>, project: &ProjectFacts, above: Id) -> Id {
+fn behind(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, above: Id) -> Id {
     let class = view.class_of(above);
     let is_own = |id: Id| view.function_of(id).is_none() && view.class_of(id) == class;
     let fields: Vec<Id> =

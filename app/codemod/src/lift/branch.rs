@@ -12,7 +12,7 @@ use training::{FileView, ProjectFacts};
 /// A branch for the target next to the vendor's: the vendor's body, ported in place.
 pub(super) fn branch(
     view: &FileView<'_>,
-    project: &ProjectFacts,
+    project: &ProjectFacts<'_, '_>,
     modes: &Modes,
     chain: Id,
     clause: Id,

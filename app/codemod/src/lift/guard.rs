@@ -27,7 +27,7 @@ struct Unit {
 /// Puts code that every mode runs under the test, a statement or a run of neighbours at a time.
 pub(super) fn guard_all(
     view: &FileView<'_>,
-    project: &ProjectFacts,
+    project: &ProjectFacts<'_, '_>,
     modes: &Modes,
     fixes: Vec<Fix>,
     out: &mut Vec<Fix>,
@@ -127,7 +127,7 @@ fn rewrite_statement(
 /// Neighbours under one guard, which share one `if`.
 fn runs(
     view: &FileView<'_>,
-    project: &ProjectFacts,
+    project: &ProjectFacts<'_, '_>,
     modes: &Modes,
     units: &BTreeMap<Id, Unit>,
 ) -> Vec<(String, Vec<Id>)> {
@@ -165,7 +165,7 @@ fn runs(
 /// One `if` for a run of neighbouring statements.
 fn write_run(
     view: &FileView<'_>,
-    project: &ProjectFacts,
+    project: &ProjectFacts<'_, '_>,
     guard: &str,
     run: &[Id],
     units: &mut BTreeMap<Id, Unit>,
@@ -243,7 +243,7 @@ fn indent_all(text: &str, unit: &str) -> String {
 }
 
 /// The test for the target, where it can be read: not before `self` has its arguments.
-fn guard_for(view: &FileView<'_>, project: &ProjectFacts, modes: &Modes, statement: Id) -> Option<String> {
+fn guard_for(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, modes: &Modes, statement: Id) -> Option<String> {
     let guard = modes.guard_at(view, &project.classes, statement)?;
     if guard.starts_with("self.")
         && let Some(function) = view.function_of(statement)

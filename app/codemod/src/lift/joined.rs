@@ -12,13 +12,13 @@ pub(super) fn first_of(fixes: &[Fix]) -> Fix {
 }
 
 /// Imports of packages that only the target's machine has.
-pub(crate) fn is_target_import(project: &ProjectFacts, line: &str) -> bool {
+pub(crate) fn is_target_import(project: &ProjectFacts<'_, '_>, line: &str) -> bool {
     let module = line.split_whitespace().nth(1).unwrap_or("");
     let head = module.split('.').next().unwrap_or(module);
     project.target_modules.iter().any(|m| m == head)
 }
 
-pub(super) fn target_imports(project: &ProjectFacts, fixes: &[Fix]) -> Vec<String> {
+pub(super) fn target_imports(project: &ProjectFacts<'_, '_>, fixes: &[Fix]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for import in fixes.iter().flat_map(|f| &f.imports).filter(|i| is_target_import(project, i)) {
         if !out.contains(import) {

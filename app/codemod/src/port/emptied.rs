@@ -66,6 +66,9 @@ fn does_nothing(view: &FileView<'_>, owner: Id) -> bool {
     if index.kind(owner) == k.try_statement {
         return !index.children(owner).any(|c| index.kind(c) == k.finally_clause);
     }
+    if index.kind(owner) == k.with_statement {
+        return training::only_decides_on_gradients(view, owner);
+    }
     if let Some(branch) = index.if_statement(owner) {
         return branch.condition().is_some_and(quiet);
     }

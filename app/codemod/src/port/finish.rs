@@ -33,7 +33,7 @@ pub(super) fn finish(
     recipes: &RecipeSet,
     states: &[State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
-    facts: &ProjectFacts,
+    facts: &ProjectFacts<'_, '_>,
     mut notes: Notes,
     rounds: Option<usize>,
 ) -> Ported {
@@ -184,7 +184,7 @@ fn all_reports(
     plan: &Plan<'_>,
     states: &[State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
-    facts: &ProjectFacts,
+    facts: &ProjectFacts<'_, '_>,
 ) -> BTreeMap<usize, Vec<Remark>> {
     let mut once = BTreeSet::new();
     let files: Vec<(usize, &FileView<'_>)> =
@@ -287,7 +287,7 @@ fn hash(text: &str) -> String {
 fn reports<'p>(
     plan: &'p Plan<'_>,
     view: &FileView<'_>,
-    facts: &ProjectFacts,
+    facts: &ProjectFacts<'_, '_>,
     as_given: bool,
     once: &mut BTreeSet<(&'p str, Option<&'p str>, usize)>,
 ) -> Vec<Remark> {

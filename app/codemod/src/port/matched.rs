@@ -43,7 +43,7 @@ pub(super) fn matched<'t>(rule: &CompiledRule, situation: &Situation<'_, 't>) ->
 pub(super) fn patch_step(
     plan: &Plan<'_>,
     recipe: &Recipe,
-    facts: &ProjectFacts,
+    facts: &ProjectFacts<'_, '_>,
     fields: &[String],
     view: &FileView<'_>,
     step: &dyn StepParts,

@@ -68,7 +68,7 @@ impl Plan<'_> {
 
     pub(super) fn refuse(
         &self,
-        facts: &ProjectFacts,
+        facts: &ProjectFacts<'_, '_>,
         view: &FileView<'_>,
         file: usize,
         recipe: &Recipe,

@@ -30,7 +30,7 @@ pub(super) fn round(
     plan: &Plan<'_>,
     states: &[State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
-    facts: &ProjectFacts,
+    facts: &ProjectFacts<'_, '_>,
 ) -> (BTreeMap<usize, Vec<Replacement>>, Notes) {
     let mut out = BTreeMap::new();
     let mut notes = Notes::new();
@@ -175,7 +175,7 @@ fn below_imports(view: &FileView<'_>, definitions: &str) -> Splice {
 }
 
 /// Replacements of a Python file, including the imports that the new code needs.
-fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts, fixes: Vec<Fix>) -> Vec<Replacement> {
+fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>, fixes: Vec<Fix>) -> Vec<Replacement> {
     let mut imports: Vec<Replacement> = Vec::new();
     let mut out: Vec<(usize, Replacement)> = Vec::new();
     let statement = |fix: &Fix| view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));

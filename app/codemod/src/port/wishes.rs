@@ -32,7 +32,7 @@ pub(super) fn wishes(
     plan: &Plan<'_>,
     states: &[State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
-    facts: &ProjectFacts,
+    facts: &ProjectFacts<'_, '_>,
     texts: &Texts<'_>,
     n: usize,
 ) -> Vec<Fix> {
@@ -107,7 +107,7 @@ struct File<'p> {
     /// Its index.
     n: usize,
     view: Option<&'p FileView<'p>>,
-    facts: &'p ProjectFacts,
+    facts: &'p ProjectFacts<'p, 'p>,
     fields: &'p [String],
     /// Whether a rule prevents its training step from being ported; determined when a rule would port it.
     stopped: Option<bool>,
@@ -223,13 +223,13 @@ impl File<'_> {
 
 /// Whether the file has the name that an import of the target's software would bind, from an import of its own that may
 /// fail elsewhere.
-fn is_bound(view: &FileView<'_>, facts: &ProjectFacts, at: Id, line: &str) -> bool {
+fn is_bound(view: &FileView<'_>, facts: &ProjectFacts<'_, '_>, at: Id, line: &str) -> bool {
     let name = line.split_whitespace().last().and_then(|name| name.split('.').next()).unwrap_or(line);
     is_target_import(facts, line) && view.binds_at_top(name, view.index.item(at).start, view.function_of(at).is_some())
 }
 
 /// The obstacles to following the steps of a file, reported by the first recipe that would port them.
-fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> Vec<Remark> {
+fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> Vec<Remark> {
     let situation = Situation {
         view,
         project: facts,
@@ -252,7 +252,7 @@ fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) ->
 }
 
 /// Whether a rule with `stops=step` matches inside a training step of a file.
-fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts) -> bool {
+fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> bool {
     let situation = Situation {
         view,
         project: facts,

@@ -15,7 +15,7 @@ use training::{FileView, ProjectFacts};
 /// The data that a rewrite needs in addition to the match.
 pub(crate) struct Context<'a, 't> {
     pub(crate) view: &'a FileView<'t>,
-    pub(crate) project: &'a ProjectFacts,
+    pub(crate) project: &'a ProjectFacts<'a, 't>,
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.
     pub(crate) fields: &'a [String],

@@ -109,3 +109,13 @@ fn a_choice_of_a_device_as_a_default() {
         "import torch\n\nadd('--device', default=torch.device('cuda' if torch.cuda.is_available() else 'cpu'))\n";
     check_in_project("rdu", &[("a.py", text), ("train.py", SCRIPT)], "Check the code that depends on it", false);
 }
+
+/// A string that names a device is no number of a card, whatever it is passed to.
+#[test]
+fn a_device_that_is_set() {
+    let text = "import torch\n\nplace = 'cuda'\nif ddp:\n    place = f'cuda:{rank}'\n    torch.cuda.set_device(place)\nnet.to(place)\n";
+    for target in ["hpu", "xpu"] {
+        let (texts, said) = ported(target, &[("a.py", text)]);
+        assert!(texts[0].contains("net.to(place)"), "{target}: {said}{}", texts[0]);
+    }
+}

@@ -3,6 +3,7 @@
 use super::bound::unpacked;
 use super::{Origin, Origins, Part, Place, Store, item};
 use crate::file::PythonFile;
+use crate::names::called_name;
 use crate::scopes::{Bound, Scopes};
 use crate::tree::{Id, Index, fields, kinds};
 use rustc_hash::FxHashMap;
@@ -175,7 +176,18 @@ impl<'t> Origins<'_, 't> {
         }
         self.definitions.borrow_mut().insert(call, Rc::default());
         let callee = self.file(call).index.callee(call.id).map(|id| Place { id, ..call });
-        let found = callee.map_or_else(Vec::new, |callee| self.origins(callee));
+        let mut found = Vec::new();
+        if let Some(callee) = callee {
+            let wrapped = |place: Place| self.wrapped(place).into_iter().collect();
+            self.walk(callee, &wrapped, &mut |value, is_origin| found.extend(is_origin.then(|| value.clone())));
+        }
+        let called = |object: &Origin<'t>| {
+            let is_object = object.is_whole() && self.file(object.place).index.kind(object.place.id) == kinds().call;
+            let methods = self.conventions.called.iter().filter(|_| is_object);
+            let mut methods = methods.map(|name| self.origins_of(object.part(object.place.id, Part::Attribute(name))));
+            methods.find(|found| found.iter().any(Origin::is_whole))
+        };
+        found = found.into_iter().flat_map(|origin| called(&origin).unwrap_or_else(|| vec![origin])).collect();
         let is_definition = |place: Place| {
             let kind = self.file(place).index.kind(place.id);
             kind == kinds().function_definition || kind == kinds().class_definition
@@ -184,6 +196,17 @@ impl<'t> Origins<'_, 't> {
             found.into_iter().filter(|o| o.is_whole()).map(|o| o.place).filter(|p| is_definition(*p)).collect();
         self.definitions.borrow_mut().insert(call, Rc::clone(&found));
         found
+    }
+
+    /// What a call wraps, if its result is called like it.
+    fn wrapped(&self, call: Place) -> Option<Id> {
+        let index = &self.file(call).index;
+        let name = called_name(index, call.id)?;
+        if let Some(object) = index.receiver(call.id).filter(|_| self.conventions.chained.contains(&name)) {
+            return Some(object);
+        }
+        let is_wrapper = self.conventions.wrappers.iter().any(|names| names.contains(&name));
+        index.arguments(call.id).positional().next().filter(|_| is_wrapper)
     }
 
     /// The calls of a function; of a class's `__init__` those of the class.
@@ -226,7 +249,8 @@ impl<'t> Origins<'_, 't> {
         let names = std::iter::once(name).chain(others);
         let calls = names.flat_map(move |name| self.calls.get(name).into_iter().flatten().copied());
         // It may be given another name: `run = train`, `fit(run=train)`.
-        let of_variables = if self.values.contains(name) { &self.calls_of_variables[..] } else { &[] };
+        let is_passed_on = self.conventions.called.contains(&name) || self.values.contains(name);
+        let of_variables = if is_passed_on { &self.calls_of_variables[..] } else { &[] };
         calls.chain(of_variables.iter().copied()).filter(move |call| self.definitions(*call).contains(&definition))
     }
 }

@@ -1,7 +1,10 @@
-use super::{Origins, Place};
+use super::{Conventions, Origins, Place};
 use crate::file::PythonFile;
 use crate::tree::Tree;
 use std::collections::BTreeSet;
+
+const CONVENTIONS: Conventions =
+    Conventions { called: &["__call__", "forward"], wrappers: &[&["wrap"]], chained: &["to"] };
 
 /// Where the argument of `here` comes from, in any order; `#- path` begins a file.
 #[track_caller]
@@ -18,7 +21,7 @@ fn check(program: &str, expected: &[&str]) {
     assert!(!trees.iter().any(Tree::has_error), "{program}");
     let files: Vec<PythonFile<'_>> =
         texts.iter().zip(&trees).map(|((path, _), tree)| PythonFile::read(path, tree)).collect();
-    let origins = Origins::of(files.iter().collect());
+    let origins = Origins::of(files.iter().collect(), CONVENTIONS);
     let here = files.iter().enumerate().find_map(|(file, python)| Some((file, *python.calls("here").first()?)));
     let (file, call) = here.expect("a place");
     let id = files[file].index.arguments(call).ids().next().expect("an argument");
@@ -97,6 +100,13 @@ fn objects_of_classes() {
     let derived = "class D(C):\n    def __init__(self, y):\n        super().__init__(y)\n";
     check(&format!("{class}{derived}here(D(a()).x)\n"), &["a()"]);
     check("class C:\n    pass\nhere(C())\n", &["C()"]);
+    let called = "class C:\n    def forward(self, x):\n        return x\nc = C()\n";
+    check(&format!("{called}here(c(a()))\n"), &["a()"]);
+    check(&format!("{called}c = wrap(c.to(d))\nhere(c(a()))\n"), &["a()"]);
+    check(
+        "class C:\n    def __call__(self, x):\n        here(x)\nclass D:\n    def f(self):\n        self.c(a())\n    def __init__(self):\n        self.c = C()\n",
+        &["a()"],
+    );
     check("class C:\n    @staticmethod\n    def f(x):\n        here(x)\nC.f(a())\n", &["a()"]);
 }
 

@@ -19,7 +19,7 @@ const FRAMEWORKS: [(&str, &str); 4] = [
 /// Calls of a method on something that has one of the roles.
 pub(super) fn calls_of<'v>(
     view: &'v FileView<'_>,
-    project: &'v ProjectFacts,
+    project: &'v ProjectFacts<'_, '_>,
     method: &str,
     roles: &'static [Role],
 ) -> impl Iterator<Item = Id> + 'v {
@@ -30,7 +30,7 @@ pub(super) fn calls_of<'v>(
 }
 
 /// The number of batches of the loader that a step accumulates, according to a file.
-pub(super) fn batches(view: &FileView<'_>, project: &ProjectFacts) -> Option<Figure> {
+pub(super) fn batches(view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Option<Figure> {
     let calls = |method| calls_of(view, project, method, &[Role::Optimizer, Role::Scaler]);
     let counted = |call: Id| Some(Figure::at(view, call, &counted_by(view, call)?));
     calls("step")
@@ -42,7 +42,7 @@ pub(super) fn batches(view: &FileView<'_>, project: &ProjectFacts) -> Option<Fig
 }
 
 /// A call with `update=(i + 1) % n == 0` next to the optimizer, which performs the loop's update: the call and `n`.
-fn handed_over(view: &FileView<'_>, project: &ProjectFacts) -> Option<(Id, Figure)> {
+fn handed_over(view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Option<(Id, Figure)> {
     let (k, index) = (kinds(), &view.index);
     let may_count =
         |value: Id| [k.comparison_operator, k.identifier, k.parenthesized_expression].contains(&index.kind(value));
@@ -70,7 +70,7 @@ pub(super) fn by_framework(view: &FileView<'_>) -> Option<Figure> {
 }
 
 /// `n` of a `for … in batch.chunk(n):` with a backward pass, followed by the optimizer's step.
-pub(super) fn parts_of_batch(view: &FileView<'_>, project: &ProjectFacts) -> Option<Figure> {
+pub(super) fn parts_of_batch(view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Option<Figure> {
     calls_of(view, project, "step", &[Role::Optimizer, Role::Scaler]).find_map(|call| parts(view, call))
 }
 
@@ -126,7 +126,7 @@ fn inner_turns(view: &FileView<'_>, step: Id) -> Option<Figure> {
 }
 
 /// Whether a call is made once per batch: in the loop over a loader, or next to the backward pass.
-pub(super) fn takes_batches(view: &FileView<'_>, project: &ProjectFacts, call: Id) -> bool {
+pub(super) fn takes_batches(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, call: Id) -> bool {
     let index = &view.index;
     let around = loop_of(view, call);
     let mut source = around.and_then(|around| index.for_statement(around)?.iterable());
@@ -143,7 +143,7 @@ pub(super) fn takes_batches(view: &FileView<'_>, project: &ProjectFacts, call: I
 }
 
 /// Whether the backward pass starts at a quotient: `loss / n`, or a `loss` that was divided before.
-pub(super) fn is_divided(view: &FileView<'_>, project: &ProjectFacts) -> bool {
+pub(super) fn is_divided(view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> bool {
     let index = &view.index;
     let backward = view.calls("backward").iter().filter_map(|call| {
         let object = index.receiver(*call)?;

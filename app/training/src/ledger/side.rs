@@ -97,7 +97,12 @@ impl Side {
 }
 
 /// Reads the files of a program, starting with the one that is run.
-pub(super) fn side(views: &[&FileView<'_>], project: &ProjectFacts, terms: &LedgerTerms, original: bool) -> Side {
+pub(super) fn side(
+    views: &[&FileView<'_>],
+    project: &ProjectFacts<'_, '_>,
+    terms: &LedgerTerms,
+    original: bool,
+) -> Side {
     let trains = views.iter().any(|view| TRAINING_CALLS.iter().any(|word| view.has_word(word)));
     let Some(loader) = loader(views, terms).filter(|_| trains) else { return Side::default() };
     let mut side = Side { micro_batch: Some(loader.batch), drops_last: loader.drops_last, trains, ..Side::default() };
@@ -147,7 +152,7 @@ fn wrapped(view: &FileView<'_>, class: &str) -> Option<(String, usize)> {
 }
 
 /// Accumulation by hand, and where the scheduler steps.
-fn read_steps(views: &[&FileView<'_>], project: &ProjectFacts, side: &mut Side) {
+fn read_steps(views: &[&FileView<'_>], project: &ProjectFacts<'_, '_>, side: &mut Side) {
     // A framework divides the loss itself, and its schedulers step with the optimizer.
     let by_framework = views.iter().any(|view| by_framework(view).is_some());
     if side.accumulation.is_none() {

@@ -4,7 +4,7 @@ use super::TrainingStep;
 use super::bindings::{bindings, binds_in};
 use super::callers::given;
 use super::dataflow::{member_of_self, reads};
-use super::numbers::{is_counter, is_number};
+use super::numbers::is_counter;
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
@@ -68,7 +68,8 @@ fn varies(step: &TrainingStep<'_, '_>, id: Id, steps: u8) -> bool {
         let made_of = index.source(binding).map_or_else(Vec::new, |source| reads(&file, source));
         is_counter(file, binding, name) || !index.is_loop(binding) && made_of.iter().any(follows)
     };
-    is_number(file, id, 5) && bindings(&file, name).into_iter().any(|b| index.is_within(b, step.body) && varies_in(b))
+    file.kinds(id).is_number()
+        && bindings(&file, name).into_iter().any(|b| index.is_within(b, step.body) && varies_in(b))
 }
 
 /// The part of all samples that is a batch, if the program slices it from a tensor by a number of this iteration:
@@ -84,7 +85,7 @@ pub(crate) fn cut_by_hand(file: FileInProject<'_, '_>, body: Id, id: Id) -> Opti
             let is_own = own.into_iter().any(|a| {
                 index.target(a).is_some_and(|t| index.mentions(t, |word| word == name) || index.is_text(t, name))
             });
-            *number > all && !is_own && binds_in(&file, body, name) && is_number(file, *number, 5)
+            *number > all && !is_own && binds_in(&file, body, name) && file.kinds(*number).is_number()
         };
         dotted(index, all).is_some()
             && !binds_in(&file, body, index.text_of(all))
@@ -144,7 +145,7 @@ pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name
         return false;
     }
     if calls.is_empty() {
-        return file.project.counted.contains(file.view, function, name);
+        return file.project.counted.contains(file.path, function, name);
     }
     given(&file, function, name).into_iter().any(follows)
 }

@@ -31,6 +31,8 @@ pub struct Extraction {
     pub numbers: Vec<(String, String)>,
     /// A loss that the program stores as an attribute, and its name in the module.
     pub alias: Option<(String, String)>,
+    /// The first line of a block without gradients, if there is one.
+    no_grad: Option<String>,
 }
 
 /// The origin of a statement.
@@ -51,8 +53,32 @@ pub(crate) struct Frame<'a, 't> {
 impl Extraction {
     /// Adds a statement.
     pub(crate) fn take(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) {
-        let text = self.text_of(frame, statement, obstacles);
+        let text = self.statement(frame, statement, obstacles);
         self.body.push(text);
+    }
+
+    /// A statement as written in the module, without gradients if it has none in the program.
+    pub(crate) fn statement(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) -> String {
+        let text = self.text_of(frame, statement, obstacles);
+        if !frame.may_learn(statement) || !frame.file.records_no_gradients(statement) {
+            return text;
+        }
+        let known = frame.file.names.spelling(&frame.file.view.index, statement, "torch.no_grad");
+        let lines: String = text.lines().map(|line| format!("\n    {line}")).collect();
+        format!("{}{lines}", self.no_grad.insert(format!("with {}():", known.as_deref().unwrap_or("torch.no_grad"))))
+    }
+
+    /// Makes one block of statements without gradients that follow each other.
+    pub(crate) fn join_blocks(&mut self) {
+        let Some(header) = self.no_grad.take() else { return };
+        let mut body: Vec<String> = Vec::new();
+        for text in self.body.drain(..) {
+            match (body.last_mut().filter(|last| last.starts_with(&header)), text.strip_prefix(&header)) {
+                (Some(last), Some(rest)) => last.push_str(rest),
+                _ => body.push(text),
+            }
+        }
+        self.body = body;
     }
 
     /// Turns the numbers into parameters: tensors with the number for each sample of the first parameter.
@@ -188,6 +214,15 @@ enum Source {
 }
 
 impl Frame<'_, '_> {
+    /// Whether gradients may flow through what a statement computes: it calls a model, or reads what the module computes.
+    fn may_learn(&self, statement: Id) -> bool {
+        let (k, index) = (kinds(), &self.file.view.index);
+        let reads_computed = || reads(&self.file, statement).iter().any(|id| self.known.contains(index.text_of(*id)));
+        let mut names =
+            index.of_kind_in(k.identifier, statement).iter().chain(index.of_kind_in(k.attribute, statement));
+        names.any(|id| self.file.role(*id) == Some(Role::Model)) || reads_computed()
+    }
+
     /// What a name becomes, with the expression around it that is moved with it.
     fn source(&self, id: Id) -> Result<Source, Obstacle> {
         let k = kinds();

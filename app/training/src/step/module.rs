@@ -8,7 +8,7 @@ use super::changing::changing;
 use super::dataflow::{assigned, leaves, reads, reads_name};
 use super::extraction::{Extraction, Frame, plain_name};
 use super::forward::is_model_call;
-use super::numbers::{is_number, number};
+use super::numbers::number;
 use super::obstacle::{self as why, Obstacle};
 use super::origins::learns_before;
 use super::slice::Slice;
@@ -148,7 +148,7 @@ fn extracted(
         }
         let frame =
             Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers, inputs };
-        let text = out.text_of(&frame, s, obstacles);
+        let text = out.statement(&frame, s, obstacles);
         let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
         let (text, cut) = undivided.unwrap_or((Some(text), false));
         divided |= cut;
@@ -169,6 +169,7 @@ fn extracted(
         divided |= cut;
         out.body.push(format!("loss = {}", text.unwrap_or_default()));
     }
+    out.join_blocks();
     if let Some(a) = accumulation {
         a.forget_number(&mut out.attributes, &out.body);
     }
@@ -210,7 +211,7 @@ fn fixed_inputs<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> Vec<&'t s
         let text = index.text_of(whole);
         let is_made = index.kind(whole) == k.identifier && !bindings(&file, text).is_empty()
             || file.function_of(whole).is_some_and(|f| is_parameter(&file, f, text));
-        (is_made && file.role(whole).is_none() && !is_number(file, whole, 5)).then_some(text)
+        (is_made && file.role(whole).is_none() && !file.kinds(whole).is_number()).then_some(text)
     };
     let within = |kind| slice.statements.iter().flat_map(move |s| index.of_kind_in(kind, *s).iter().copied());
     let (models, calls): (Vec<Id>, Vec<Id>) = within(k.call).partition(|call| is_model_call(file, *call));

@@ -5,6 +5,7 @@ use super::bindings::{bindings, binds_in};
 use super::callers::given;
 use super::dataflow::reads;
 use crate::project::FileInProject;
+use crate::value::is_of_numbers;
 use python::names::called_name;
 use python::tree::{Id, fields, kinds};
 
@@ -13,9 +14,9 @@ use python::tree::{Id, fields, kinds};
 pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
     let k = kinds();
     let index = &step.file.view.index;
-    let mut whole = Some(value).filter(|id| is_number(step.file, *id, 5))?;
+    let mut whole = Some(value).filter(|id| step.file.kinds(*id).is_number())?;
     for around in index.ancestors(value) {
-        if index.kind(around) != k.argument_list && !is_number(step.file, around, 5) {
+        if index.kind(around) != k.argument_list && !step.file.kinds(around).is_number() {
             break;
         }
         whole = if index.kind(around) == k.argument_list { whole } else { around };
@@ -49,94 +50,6 @@ pub(crate) fn number(step: &TrainingStep<'_, '_>, value: Id) -> Option<Id> {
         inside = around;
     }
     None
-}
-
-/// Whether an expression is a Python number wherever its value is assigned, following up to `steps` assignments and
-/// calls.
-pub(crate) fn is_number(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
-    let k = kinds();
-    let index = &file.view.index;
-    let Some(steps) = steps.checked_sub(1) else { return false };
-    let follows = |id: Id| is_number(file, id, steps);
-    let kind = index.kind(id);
-    if [k.integer, k.float].contains(&kind) {
-        return true;
-    }
-    if [k.binary_operator, k.parenthesized_expression, k.unary_operator].contains(&kind) {
-        return index.parts(id).all(follows);
-    }
-    if let Some(call) = index.call(id) {
-        let of_numbers = called_name(index, id).is_some_and(is_of_numbers)
-            || call.qualified(&file.names).is_some_and(|name| name.starts_with("math."));
-        // `x.float()` of a tensor is a tensor of a different type.
-        let on_number = |of: Id| file.names.by_import(index.text_of(of)) || follows(of);
-        let mut arguments = call.arguments().ids();
-        return called_name(index, id) == Some("len")
-            || of_numbers && index.receiver(id).is_none_or(on_number) && arguments.all(follows)
-            || computes_number(file, id, steps);
-    }
-    if ![k.identifier, k.attribute].contains(&kind) {
-        return false;
-    }
-    let name = index.text_of(id);
-    let from_binding = |binding: Id| match index.for_statement(binding) {
-        Some(_) => is_counter(file, binding, name),
-        None => index.source(binding).is_some_and(|right| index.is_within(id, right) || follows(right)),
-    };
-    let bound: Vec<Id> = bindings(&file, name)
-        .into_iter()
-        .filter(|b| !index.is_within(id, *b) || index.for_statement(*b).is_some())
-        .collect();
-    let function = index.ancestors(id).find(|a| index.kind(*a) == k.function_definition && file.binds(*a, name));
-    let parameter =
-        function.filter(|d| index.function(*d).into_iter().flat_map(|d| d.parameters()).any(|p| p.name == name));
-    match parameter {
-        Some(function) => {
-            let values = given(&file, function, name);
-            if values.is_empty() {
-                file.project.counted.contains(file.view, function, name)
-            } else {
-                values.into_iter().all(follows)
-            }
-        }
-        None => !bound.is_empty() && bound.into_iter().all(from_binding),
-    }
-}
-
-/// Python's functions of numbers, some of which accept no tensor of a compiled step.
-fn is_of_numbers(name: &str) -> bool {
-    matches!(name, "min" | "max" | "abs" | "float" | "int" | "round")
-}
-
-/// Whether a call of the file's own function makes a number of numbers, such as `kl_weight(epoch)`: it does not use
-/// torch, and returns numbers or the results of arithmetic.
-fn computes_number(file: FileInProject<'_, '_>, call: Id, steps: u8) -> bool {
-    let (k, index) = (kinds(), &file.view.index);
-    let arguments: Vec<Id> = index.arguments(call).ids().collect();
-    let uses_torch = |d: Id| {
-        let mut names = index.of_kind_in(k.identifier, d).iter();
-        names.any(|id| file.names.qualify(index, *id).is_some_and(|name| name.starts_with("torch")))
-    };
-    let is_arithmetic = |value: Id| {
-        [k.binary_operator, k.conditional_expression].contains(&index.kind(value))
-            || called_name(index, value).is_some_and(is_of_numbers)
-            || is_number(file, value, steps)
-    };
-    let computes = |value: Id| {
-        let given = bindings(&file, index.text_of(value));
-        let mut given = given.into_iter().filter(|b| file.function_of(*b) == file.function_of(value)).peekable();
-        is_arithmetic(value) || given.peek().is_some() && given.all(|b| index.source(b).is_some_and(is_arithmetic))
-    };
-    let returns = |d: Id| {
-        let all = index.of_kind_in(k.return_statement, d).iter().map(|r| index.parts(*r).next());
-        let all: Vec<Option<Id>> = all.collect();
-        !all.is_empty() && all.into_iter().all(|value| value.is_some_and(computes))
-    };
-    let called = index.callee(call).map_or_else(Vec::new, |callee| definitions(file, callee, steps));
-    !arguments.is_empty()
-        && arguments.into_iter().all(|argument| is_number(file, argument, steps))
-        && !called.is_empty()
-        && called.into_iter().all(|d| !uses_torch(d) && returns(d))
 }
 
 /// Whether the function that receives an argument only multiplies by it, adds it and the like, so that it can be a tensor.
@@ -200,91 +113,14 @@ fn definitions(file: FileInProject<'_, '_>, callee: Id, steps: u8) -> Vec<Id> {
 /// `for t in tqdm(range(9))`.
 pub(crate) fn is_counter(file: FileInProject<'_, '_>, around: Id, name: &str) -> bool {
     let index = &file.view.index;
-    let gives = |around: Id| Some((index.target(around)?, index.source(around)?));
-    gives(around).is_some_and(|(target, source)| gives_numbers(file, target, source, name))
-}
-
-fn gives_numbers(file: FileInProject<'_, '_>, target: Id, source: Id, name: &str) -> bool {
-    let (index, k) = (&file.view.index, kinds());
-    if [k.list, k.tuple].contains(&index.kind(source)) {
-        return index.is_text(target, name) && index.parts(source).all(|part| is_number(file, part, 1));
-    }
-    let targets = || index.parts(target).filter(|part| index.kind(*part) != k.comment);
-    let sources: Vec<Id> = index.arguments(source).positional().collect();
-    let holds = |target: Id| index.is_text(target, name) || index.mentions(target, |word| word == name);
-    match called_name(index, source) {
-        Some("range" | "trange") => index.is_text(target, name),
-        Some("enumerate") => match (targets().next(), targets().nth(1), sources.first()) {
-            (Some(counter), ..) if index.is_text(counter, name) => true,
-            (_, Some(target), Some(source)) => gives_numbers(file, target, *source, name),
-            _ => false,
-        },
-        Some("zip") => {
-            targets().zip(sources).any(|(target, source)| holds(target) && gives_numbers(file, target, source, name))
-        }
-        // `reversed(range(9))`, `tqdm(enumerate(loader))`: the same values, in another order or with a bar.
-        Some("reversed" | "list" | "sorted" | "tqdm") => {
-            sources.first().is_some_and(|source| gives_numbers(file, target, *source, name))
-        }
-        _ => false,
-    }
+    let targets = index.target(around).into_iter().flat_map(|target| index.of_kind_in(kinds().identifier, target));
+    targets.copied().find(|id| index.is_text(*id, name)).is_some_and(|id| file.kinds(id).is_number())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_counter, is_number, number};
+    use super::{is_counter, number};
     use crate::marked::{self, with_setup};
-
-    /// Whether the marked expression is a Python number.
-    #[track_caller]
-    fn check(program: &str, expected: bool) {
-        marked::check(program, expected, |at| is_number(at.file(), at.node(), 5));
-    }
-
-    #[test]
-    fn arithmetic_on_numbers_is_a_number() {
-        check("f(-2 * (3 + 0.5))\n  ^^^^^^^^^^^^^^\n", true);
-        check("f(min(1.0, len(x) / 5))\n  ^^^^^^^^^^^^^^^^^^^^\n", true);
-        check("import math\nf(math.cos(2))\n  ^^^^^^^^^^^\n", true);
-        check("f(2 * x)\n  ^^^^^\n", false);
-        check("f('2')\n  ^^^\n", false);
-        check("f(x.float())\n  ^^^^^^^^^\n", false);
-    }
-
-    #[test]
-    fn a_name_is_a_number_if_all_its_values_are() {
-        check("for epoch in range(3):\n    weight = min(1.0, epoch / 5)\n    f(weight)\n      ^^^^^^\n", true);
-        check("n = 0\nn += 1\nf(n)\n  ^\n", true);
-        check("n = 0\nn = x\nf(n)\n  ^\n", false);
-        check("for n, x in enumerate(loader):\n    f(n)\n      ^\n", true);
-        check("for n, x in enumerate(loader):\n    f(x)\n      ^\n", false);
-        check("for t in [0.1, 0.2]:\n    f(t)\n      ^\n", true);
-        check("for t in rates:\n    f(t)\n      ^\n", false);
-    }
-
-    #[test]
-    fn a_number_through_calls() {
-        check("def f(a):\n    g(a)\n      ^\nf(3)\nf(2 * 4)\n", true);
-        check("def f(a):\n    g(a)\n      ^\nf(3)\nf(x)\n", false);
-        check("def f(epoch):\n    g(epoch)\n      ^^^^^\n", true);
-        check("def f(a):\n    g(a)\n      ^\n", false);
-        check("def scale(a):\n    return a / 5\ng(scale(2))\n  ^^^^^^^^\n", true);
-        check("import torch\ndef scale(a):\n    return torch.ones(a)\ng(scale(2))\n  ^^^^^^^^\n", false);
-    }
-
-    #[test]
-    #[ignore = "assignments of the whole file count, also those of other functions"]
-    fn a_name_that_another_function_assigns() {
-        let other = "def scale(weight):\n    weight = 'heavy'\n    return weight\n";
-        check(&format!("{other}weight = min(1.0, 2 / 5)\nf(weight)\n  ^^^^^^\n"), true);
-    }
-
-    #[test]
-    #[ignore = "only plain assignments and loops bind a name"]
-    fn a_number_by_another_binding() {
-        check("if (n := len(x)) > 1:\n    f(n)\n      ^\n", true);
-        check("n = 1\nwith open(path) as n:\n    f(n)\n      ^\n", false);
-    }
 
     #[test]
     fn what_a_loop_counts() {

@@ -1,22 +1,16 @@
 //! Tensors that a step reads and that are not part of a batch: class weights, the table of a noise schedule.
 
-use super::bindings::bindings;
-use super::callers::given;
-use super::calls::{is_parameter, qualified};
 use super::dataflow::altered;
 use crate::project::FileInProject;
-use crate::words::{CALLS_WITHOUT_TENSOR, TENSOR_FIELDS, TORCH_WITHOUT_TENSOR};
-use python::names::called_name;
+use crate::value::Kinds;
+use crate::words::TENSOR_FIELDS;
 use python::tree::{Id, kinds};
-
-/// How many assignments and calls are followed back from a tensor.
-const STEPS: u8 = 5;
 
 /// Whether a name, or a member of `self`, is a host tensor that is not trained, wherever its value is assigned.
 pub(crate) fn is_host_tensor(file: FileInProject<'_, '_>, id: Id) -> bool {
     let index = &file.view.index;
     let learns = |call: &Id| index.receiver(*call).is_some_and(|of| index.is_text(of, index.text_of(id)));
-    file.role(id).is_none() && is_tensor(file, id, STEPS) && !file.calls("requires_grad_").iter().any(learns)
+    file.role(id).is_none() && file.kinds(id).is(Kinds::TENSOR) && !file.calls("requires_grad_").iter().any(learns)
 }
 
 /// Whether the loop iteration, or an enclosing loop, changes the value of a name in place: `labels.fill_(1)`.
@@ -25,43 +19,6 @@ pub(crate) fn is_altered(file: FileInProject<'_, '_>, turn: Id, name: &str) -> b
     let is_repeated = |s: Id| index.ancestors(s).any(|a| a == turn || index.is_loop(a) && index.is_within(turn, a));
     let mut statements = index.of_kind(kinds().expression_statement).iter().copied();
     statements.any(|s| altered(&file, s) == Some(name) && is_repeated(s))
-}
-
-/// Whether an expression is a tensor that records no gradients, wherever its value is assigned.
-fn is_tensor(file: FileInProject<'_, '_>, id: Id, steps: u8) -> bool {
-    let (k, index) = (kinds(), &file.view.index);
-    let Some(steps) = steps.checked_sub(1) else { return false };
-    let follows = |id: Id| is_tensor(file, id, steps);
-    let kind = index.kind(id);
-    if [k.binary_operator, k.unary_operator, k.parenthesized_expression].contains(&kind) {
-        return index.parts(id).any(follows);
-    }
-    if kind == k.subscript {
-        return index.value(id).is_some_and(follows);
-    }
-    if kind == k.call {
-        if let Some(name) = qualified(&file, id).filter(|name| name.starts_with("torch.")) {
-            return makes_tensor(&name) && index.arguments(id).keyword("requires_grad").is_none();
-        }
-        // `x.float()` is a tensor of a different type.
-        let converts = |name| matches!(name, "float" | "int" | "bool");
-        let leaves = |name| CALLS_WITHOUT_TENSOR.contains(&name) && !converts(name);
-        return !called_name(index, id).is_some_and(leaves) && index.receiver(id).is_some_and(follows);
-    }
-    if ![k.identifier, k.attribute].contains(&kind) {
-        return false;
-    }
-    let name = index.text_of(id);
-    let owner = index.ancestors(id).find(|a| index.kind(*a) == k.function_definition && file.binds(*a, name));
-    let is_own = |b: &Id| kind == k.attribute || file.function_of(*b) == owner;
-    let bound: Vec<Id> = bindings(&file, name).into_iter().filter(|b| is_own(b) && !index.is_within(id, *b)).collect();
-    // `weights = weights.cuda()` keeps its meaning.
-    let value = |b: Id| index.assignment(b).and_then(|a| a.value_of(name));
-    if let Some(function) = owner.filter(|f| bound.is_empty() && is_parameter(&file, *f, name)) {
-        let values = given(&file, function, name);
-        return !values.is_empty() && values.into_iter().all(follows);
-    }
-    !bound.is_empty() && bound.into_iter().all(|b| value(b).is_some_and(follows))
 }
 
 /// Where a field that tensors lack is read from a name: it is an object.
@@ -74,14 +31,6 @@ pub(crate) fn field_of_object(file: FileInProject<'_, '_>, within: Id, name: &st
         (lacks && !is_called && index.is_within(*id, within)).then_some(field)
     };
     file.view.identifiers(name).iter().find_map(asks)
-}
-
-/// Whether a function of PyTorch returns a tensor, judging by its name.
-fn makes_tensor(name: &str) -> bool {
-    let name = name.strip_prefix("torch.").unwrap_or(name);
-    let name = ["nn.functional.", "linalg.", "special."].iter().find_map(|m| name.strip_prefix(m)).unwrap_or(name);
-    let is_class = name.starts_with(char::is_uppercase) && !name.ends_with("Tensor");
-    !name.contains('.') && !is_class && !TORCH_WITHOUT_TENSOR.contains(&name)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::scope::Scope;
 use super::{is_call_of, is_moved, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
-use crate::step::{assigned, given, is_counter, is_number, qualified, reads, spread};
+use crate::step::{assigned, given, is_counter, qualified, reads, spread};
 use crate::words::{CALLS_WITHOUT_TENSOR, TENSOR_METHODS};
 use python::syntax::Parameter;
 use python::tree::{Id, ROOT, kinds};
@@ -33,9 +33,6 @@ pub(super) enum Source {
     NotFollowed,
 }
 
-/// How many assignments and calls are followed back from a number.
-const STEPS: u8 = 5;
-
 /// Whether an expression is not a tensor: a number, a string, None, a comparison of such.
 pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
     let (index, k) = (&file.view.index, kinds());
@@ -52,7 +49,7 @@ pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
     };
     (kind == k.subscript && of_shape(node))
         || (kind == k.call && (converts(node) || measures(node)))
-        || is_number(file, node, STEPS)
+        || file.kinds(node).is_number()
 }
 
 impl Scope<'_, '_> {
@@ -64,7 +61,7 @@ impl Scope<'_, '_> {
             file.role(name),
             Some(Role::Model | Role::Optimizer | Role::Criterion | Role::Loader | Role::Device | Role::Scheduler)
         );
-        if is_other || file.names.by_import(text) || is_moved(file, self.function, text) || is_number(file, name, STEPS)
+        if is_other || file.names.by_import(text) || is_moved(file, self.function, text) || file.kinds(name).is_number()
         {
             return Source::Nothing;
         }

@@ -198,3 +198,23 @@ fn samples_that_a_loop_cuts_on_the_rdu() {
     );
     check_said("rdu", &cut, "`range(0, len(images) - 8 + 1, 8)`");
 }
+
+/// A target that the model itself gives without gradients.
+#[test]
+fn what_is_computed_without_gradients_has_none_in_the_step() {
+    let block = "    with torch.no_grad():\n        goal = model(x + 1)\n        scale = goal.mean()\n";
+    let step = step_lines("0.1", 1).replace("y)", "goal) * scale");
+    let check = |above: &str, block: &str| {
+        let header = block.lines().next().unwrap_or_default().trim();
+        let (ported, said) = to_ipu(&format!("import torch\n{HEAD}{above}for x, y in loader:\n{block}{step}"));
+        let moved =
+            "            goal = self.model(x + 1)\n            scale = goal.mean()\n        out = self.model(x)\n";
+        assert!(ported.contains(moved) && !ported.contains("        pass\n"), "{header}: {said}{ported}");
+    };
+    check("", block);
+    check("off = torch.no_grad()\n", &block.replace("torch.no_grad()", "off"));
+    check("", &block.replace("no_grad()", "set_grad_enabled(False)"));
+    let (ported, said) =
+        to_ipu(&format!("import torch\n{HEAD}for x, y in loader:\n{}{step}", block.replace("no_grad", "enable_grad")));
+    assert!(!ported.contains("with torch.no_grad"), "{said}{ported}");
+}

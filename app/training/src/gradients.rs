@@ -1,0 +1,170 @@
+//! Whether gradients are recorded where code runs: `no_grad` and its like as blocks, decorators and calls.
+
+use crate::project::FileInProject;
+use crate::step::value_once;
+use python::PythonFile;
+use python::names::called_name;
+use python::origins::Place;
+use python::tree::{Id, kinds};
+
+/// Whether gradients are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GradientMode {
+    On,
+    Off,
+    /// A value decides, as in `set_grad_enabled(is_training)`.
+    AtRunTime,
+}
+
+/// What the function around a node says about gradients; none if it says nothing.
+pub(crate) fn gradient_mode(file: &PythonFile<'_>, id: Id) -> Option<GradientMode> {
+    let k = kinds();
+    let index = &file.index;
+    let mut inside = id;
+    for around in index.ancestors(id) {
+        let kind = index.kind(around);
+        let found = if kind == k.with_statement && index.body(around) == Some(inside) {
+            contexts(file, around).into_iter().rev().find_map(|value| context(file, value))
+        } else if kind == k.block || kind == k.module {
+            // `torch.set_grad_enabled(False)`, as a statement above.
+            let above = index.parts(around).take_while(|statement| *statement != inside);
+            let calls =
+                above.filter(|s| index.kind(*s) == k.expression_statement).filter_map(|s| index.parts(s).next());
+            calls
+                .filter(|call| called_name(index, *call) == Some("set_grad_enabled"))
+                .last()
+                .and_then(|c| context(file, c))
+        } else if kind == k.function_definition {
+            let decorators = index.function(around).map_or_else(Vec::new, |function| function.decorators());
+            let of_function = decorators.into_iter().find_map(|d| context(file, index.parts(d).next()?));
+            return of_function;
+        } else {
+            None
+        };
+        if found.is_some() {
+            return found;
+        }
+        inside = around;
+    }
+    None
+}
+
+impl FileInProject<'_, '_> {
+    /// Whether nothing is recorded for the backward pass where a node runs, here or in all that call its function.
+    pub(crate) fn records_no_gradients(&self, id: Id) -> bool {
+        let origins = &self.project.origins;
+        let Some(file) = origins.number(&self.view.file) else { return false };
+        let (mut todo, mut seen) = (vec![Place { file, id }], Vec::new());
+        while let Some(place) = todo.pop() {
+            let file = origins.files()[place.file];
+            match gradient_mode(file, place.id) {
+                Some(GradientMode::Off) => continue,
+                Some(_) => return false,
+                None => {}
+            }
+            let Some(function) = file.function_of(place.id).map(|id| Place { id, ..place }) else { return false };
+            let callers = origins.callers(function);
+            if callers.is_empty() {
+                return false;
+            }
+            if !seen.contains(&function) {
+                seen.push(function);
+                todo.extend(callers.iter());
+            }
+        }
+        true
+    }
+}
+
+/// Whether a `with` statement does nothing but decide whether gradients are recorded.
+pub fn only_decides_on_gradients(file: &PythonFile<'_>, with: Id) -> bool {
+    contexts(file, with).into_iter().all(|value| context(file, value).is_some())
+}
+
+/// The context managers of a `with` statement.
+fn contexts(file: &PythonFile<'_>, with: Id) -> Vec<Id> {
+    let index = &file.index;
+    let clause = index.children(with).filter(|child| index.kind(*child) == kinds().with_clause);
+    clause.flat_map(|clause| index.parts(clause)).filter_map(|item| index.parts(item).next()).collect()
+}
+
+/// What a context manager or a decorator says about gradients: `torch.no_grad()`, also under another name.
+fn context(file: &PythonFile<'_>, value: Id) -> Option<GradientMode> {
+    let (k, index) = (kinds(), &file.index);
+    let value = value_once(file, value);
+    if index.kind(value) == k.as_pattern {
+        return context(file, index.parts(value).next()?);
+    }
+    if index.kind(value) == k.conditional_expression {
+        let mut arms = index.parts(value).enumerate().filter(|(place, _)| *place != 1).map(|(_, arm)| arm);
+        return arms.any(|arm| context(file, arm).is_some()).then_some(GradientMode::AtRunTime);
+    }
+    let callee = value_once(file, index.callee(value).unwrap_or(value));
+    let name = file.names.qualify(index, callee).unwrap_or_else(|| index.text_of(callee).to_owned());
+    let is_given = index.arguments(value).positional().next().map(|given| index.text_of(given));
+    match (name.rsplit('.').next()?, is_given) {
+        ("no_grad", _) => Some(GradientMode::Off),
+        ("enable_grad", _) => Some(GradientMode::On),
+        ("inference_mode", None | Some("True")) | ("set_grad_enabled", Some("False")) => Some(GradientMode::Off),
+        ("inference_mode", Some("False")) | ("set_grad_enabled", Some("True")) => Some(GradientMode::On),
+        ("inference_mode" | "set_grad_enabled", _) => Some(GradientMode::AtRunTime),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GradientMode::{self, AtRunTime, Off, On};
+    use super::gradient_mode;
+    use crate::marked;
+
+    /// What is said about gradients around the marked call.
+    #[track_caller]
+    fn check(program: &str, expected: impl Into<Option<GradientMode>>) {
+        marked::check(&format!("import torch\n{program}"), expected.into(), |at| {
+            gradient_mode(&at.file().view.file, at.node())
+        });
+    }
+
+    #[test]
+    fn a_block_or_a_decorator() {
+        check("with torch.no_grad():\n    net(x)\n    ^^^^^^\n", Off);
+        check("with torch.autocast('cpu'), torch.no_grad():\n    net(x)\n    ^^^^^^\n", Off);
+        check("with torch.no_grad():\n    with torch.enable_grad():\n        net(x)\n        ^^^^^^\n", On);
+        check("with torch.no_grad():\n    pass\nnet(x)\n^^^^^^\n", None);
+        check("with f(net(x)), torch.no_grad():\n       ^^^^^^\n    pass\n", None);
+        check("@torch.inference_mode()\ndef f():\n    net(x)\n    ^^^^^^\n", Off);
+        check("@torch.no_grad\ndef f():\n    net(x)\n    ^^^^^^\n", Off);
+    }
+
+    #[test]
+    fn a_mode_that_is_set() {
+        check("with torch.set_grad_enabled(False):\n    net(x)\n    ^^^^^^\n", Off);
+        check("with torch.set_grad_enabled(phase == 'train'):\n    net(x)\n    ^^^^^^\n", AtRunTime);
+        check("def f():\n    torch.set_grad_enabled(False)\n    if a:\n        net(x)\n        ^^^^^^\n", Off);
+        check("torch.set_grad_enabled(False)\ntorch.set_grad_enabled(True)\nnet(x)\n^^^^^^\n", On);
+        check("net(x)\n^^^^^^\ntorch.set_grad_enabled(False)\n", None);
+    }
+
+    #[test]
+    fn another_name() {
+        check("from torch import no_grad as off\nwith off():\n    net(x)\n    ^^^^^^\n", Off);
+        check("off = torch.no_grad\nwith off():\n    net(x)\n    ^^^^^^\n", Off);
+        check("off = torch.no_grad()\nwith off:\n    net(x)\n    ^^^^^^\n", Off);
+        check("off = torch.no_grad() if a else nullcontext()\nwith off:\n    net(x)\n    ^^^^^^\n", AtRunTime);
+    }
+
+    #[test]
+    fn what_callers_say() {
+        let check = |program: &str, expected: bool| {
+            marked::check(&format!("import torch\n{program}"), expected, |at| {
+                at.file().records_no_gradients(at.node())
+            });
+        };
+        let function = "def f(x):\n    return net(x)\n           ^^^^^^\n";
+        check(&format!("{function}with torch.no_grad():\n    f(x)\n"), true);
+        check(&format!("{function}with torch.no_grad():\n    f(x)\nf(y)\n"), false);
+        check(&format!("{function}def g(x):\n    return f(x)\nwith torch.no_grad():\n    g(x)\n"), true);
+        check(function, false);
+    }
+}
