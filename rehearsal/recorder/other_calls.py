@@ -86,6 +86,9 @@ def lightning_habana():
 
 
 def deepspeed():
-    import deepspeed_cpu_adam
+    """On Gaudi its Adam on the host is a kernel of the vendor's."""
+    builder = sys.modules.get("deepspeed.ops.op_builder.hpu.cpu_adam")
+    if builder is not None and importlib.util.find_spec("deepspeed_cpu_adam"):
+        import deepspeed_cpu_adam
 
-    sys.modules["deepspeed.ops.op_builder.hpu.cpu_adam"].CPUAdamBuilder.load = lambda *_, **__: deepspeed_cpu_adam
+        builder.CPUAdamBuilder.load = lambda *_, **__: deepspeed_cpu_adam

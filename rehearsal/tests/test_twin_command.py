@@ -576,7 +576,7 @@ class Refused(unittest.TestCase):
         self.check("no such folder: nowhere", "--twin", "nowhere")
         self.check("no such folder: nowhere", "--project", "nowhere")
         self.check("no such file: original/train.py", original={"other.py": ""})
-        self.check("must be at least 1", "--twin-steps", "0")
+        self.check("0 is not a whole number from 1 to", "--twin-steps", "0")
         self.check("--report: no such file: report.json", "--report", "report.json")
         self.check("does not start a Python file", argv=("mpirun", "-n", "2", "./a.out"))
         self.check("the folder must be below", "--fake-images", "../data")

@@ -514,7 +514,7 @@ impl Condition {
             Test::ForwardReaches => s.project.reach.by_forward(view, found.node),
             Test::StepReaches => s.project.reach.by_step(view, found.node),
             Test::Collates => s.project.collate.contains(view, found.node),
-            Test::SetsRate => sets_a_rate(view, found.node),
+            Test::SetsRate => sets_a_rate(FileInProject { view, project: s.project }, found.node),
             Test::OnlyWithCuda => only_with_cuda(view, found.node).is_some(),
             Test::ProjectGives(name, text) => {
                 captured(view, &found.env, name).is_some_and(|id| s.project.given.gives(view, id, text))

@@ -233,10 +233,19 @@ impl<'v, 't> Origins<'v, 't> {
     }
 
     fn walk_of(&self, value: Origin<'t>, through: &dyn Fn(Place) -> Vec<Id>, visit: &mut dyn FnMut(&Origin<'t>, bool)) {
-        let mut todo = vec![value];
+        let mut todo = vec![value.clone()];
         let mut seen = FxHashSet::default();
-        while let Some(value) = todo.pop().filter(|_| seen.len() < MOST_VALUES) {
-            if !seen.insert(value.clone()) || value.parts.len() > DEEPEST {
+        let start = value;
+        while let Some(value) = todo.pop() {
+            if !seen.insert(value.clone()) {
+                continue;
+            }
+            // What is not followed further may be anything.
+            if seen.len() > MOST_VALUES {
+                return visit(&start, true);
+            }
+            if value.parts.len() > DEEPEST {
+                visit(&value, true);
                 continue;
             }
             let before = || {

@@ -1,10 +1,7 @@
 //! Whether gradients are recorded where code runs: `no_grad` and its like as blocks, decorators and calls.
 
-use crate::project::FileInProject;
-use crate::step::value_once;
 use python::PythonFile;
 use python::names::called_name;
-use python::origins::Place;
 use python::tree::{Id, kinds};
 
 /// Whether gradients are recorded.
@@ -28,12 +25,17 @@ pub(crate) fn gradient_mode(file: &PythonFile<'_>, id: Id) -> Option<GradientMod
         } else if kind == k.block || kind == k.module {
             // `torch.set_grad_enabled(False)`, as a statement above.
             let above = index.parts(around).take_while(|statement| *statement != inside);
-            let calls =
-                above.filter(|s| index.kind(*s) == k.expression_statement).filter_map(|s| index.parts(s).next());
-            calls
-                .filter(|call| called_name(index, *call) == Some("set_grad_enabled"))
-                .last()
-                .and_then(|c| context(file, c))
+            let sets = |statement: Id| {
+                let inner =
+                    index.parts(statement).next().filter(|_| index.kind(statement) == k.expression_statement)?;
+                let call = index.assignment(inner).map_or(Some(inner), |assignment| assignment.value())?;
+                match called_name(index, call) {
+                    Some("set_grad_enabled") => context(file, call),
+                    Some("enter_context") => context(file, index.arguments(call).positional().next()?),
+                    _ => None,
+                }
+            };
+            above.filter_map(sets).last()
         } else if kind == k.function_definition {
             let decorators = index.function(around).map_or_else(Vec::new, |function| function.decorators());
             let of_function = decorators.into_iter().find_map(|d| context(file, index.parts(d).next()?));
@@ -49,33 +51,6 @@ pub(crate) fn gradient_mode(file: &PythonFile<'_>, id: Id) -> Option<GradientMod
     None
 }
 
-impl FileInProject<'_, '_> {
-    /// Whether nothing is recorded for the backward pass where a node runs, here or in all that call its function.
-    pub(crate) fn records_no_gradients(&self, id: Id) -> bool {
-        let origins = &self.project.origins;
-        let Some(file) = origins.number(&self.view.file) else { return false };
-        let (mut todo, mut seen) = (vec![Place { file, id }], Vec::new());
-        while let Some(place) = todo.pop() {
-            let file = origins.files()[place.file];
-            match gradient_mode(file, place.id) {
-                Some(GradientMode::Off) => continue,
-                Some(_) => return false,
-                None => {}
-            }
-            let Some(function) = file.function_of(place.id).map(|id| Place { id, ..place }) else { return false };
-            let callers = origins.callers(function);
-            if callers.is_empty() {
-                return false;
-            }
-            if !seen.contains(&function) {
-                seen.push(function);
-                todo.extend(callers.iter());
-            }
-        }
-        true
-    }
-}
-
 /// Whether a `with` statement does nothing but decide whether gradients are recorded.
 pub fn only_decides_on_gradients(file: &PythonFile<'_>, with: Id) -> bool {
     contexts(file, with).into_iter().all(|value| context(file, value).is_some())
@@ -88,10 +63,25 @@ fn contexts(file: &PythonFile<'_>, with: Id) -> Vec<Id> {
     clause.flat_map(|clause| index.parts(clause)).filter_map(|item| index.parts(item).next()).collect()
 }
 
+/// The value of a name that has no other in its scope.
+fn known(file: &PythonFile<'_>, name: Id) -> Id {
+    let index = &file.index;
+    if index.kind(name) != kinds().identifier {
+        return name;
+    }
+    let text = index.text_of(name);
+    let scope = file.function_of(name).filter(|function| file.binds(*function, text));
+    let mut given = index.assignments().filter(|a| a.assigns(text) && file.function_of(a.id()) == scope);
+    match (given.next().and_then(|only| only.value()), given.next()) {
+        (Some(value), None) => value,
+        _ => name,
+    }
+}
+
 /// What a context manager or a decorator says about gradients: `torch.no_grad()`, also under another name.
 fn context(file: &PythonFile<'_>, value: Id) -> Option<GradientMode> {
     let (k, index) = (kinds(), &file.index);
-    let value = value_once(file, value);
+    let value = known(file, value);
     if index.kind(value) == k.as_pattern {
         return context(file, index.parts(value).next()?);
     }
@@ -99,9 +89,9 @@ fn context(file: &PythonFile<'_>, value: Id) -> Option<GradientMode> {
         let mut arms = index.parts(value).enumerate().filter(|(place, _)| *place != 1).map(|(_, arm)| arm);
         return arms.any(|arm| context(file, arm).is_some()).then_some(GradientMode::AtRunTime);
     }
-    let callee = value_once(file, index.callee(value).unwrap_or(value));
+    let callee = known(file, index.callee(value).unwrap_or(value));
     let name = file.names.qualify(index, callee).unwrap_or_else(|| index.text_of(callee).to_owned());
-    let is_given = index.arguments(value).positional().next().map(|given| index.text_of(given));
+    let is_given = index.arguments(value).get(0, "mode").map(|given| index.text_of(given));
     match (name.rsplit('.').next()?, is_given) {
         ("no_grad", _) => Some(GradientMode::Off),
         ("enable_grad", _) => Some(GradientMode::On),
@@ -143,6 +133,9 @@ mod tests {
         check("with torch.set_grad_enabled(phase == 'train'):\n    net(x)\n    ^^^^^^\n", AtRunTime);
         check("def f():\n    torch.set_grad_enabled(False)\n    if a:\n        net(x)\n        ^^^^^^\n", Off);
         check("torch.set_grad_enabled(False)\ntorch.set_grad_enabled(True)\nnet(x)\n^^^^^^\n", On);
+        check("old = torch.set_grad_enabled(False)\nnet(x)\n^^^^^^\n", Off);
+        check("with torch.inference_mode(mode=False):\n    net(x)\n    ^^^^^^\n", On);
+        check("with stack:\n    stack.enter_context(torch.no_grad())\n    net(x)\n    ^^^^^^\n", Off);
         check("net(x)\n^^^^^^\ntorch.set_grad_enabled(False)\n", None);
     }
 
@@ -151,20 +144,12 @@ mod tests {
         check("from torch import no_grad as off\nwith off():\n    net(x)\n    ^^^^^^\n", Off);
         check("off = torch.no_grad\nwith off():\n    net(x)\n    ^^^^^^\n", Off);
         check("off = torch.no_grad()\nwith off:\n    net(x)\n    ^^^^^^\n", Off);
+        let unrelated = "def g():\n    off = torch.no_grad()\n";
+        check(&format!("{unrelated}def f(off):\n    with off:\n        net(x)\n        ^^^^^^\n"), None);
+        check(
+            "class A:\n    def g(self):\n        self.off = torch.no_grad()\nclass B:\n    def f(self):\n        with self.off:\n            net(x)\n            ^^^^^^\n",
+            None,
+        );
         check("off = torch.no_grad() if a else nullcontext()\nwith off:\n    net(x)\n    ^^^^^^\n", AtRunTime);
-    }
-
-    #[test]
-    fn what_callers_say() {
-        let check = |program: &str, expected: bool| {
-            marked::check(&format!("import torch\n{program}"), expected, |at| {
-                at.file().records_no_gradients(at.node())
-            });
-        };
-        let function = "def f(x):\n    return net(x)\n           ^^^^^^\n";
-        check(&format!("{function}with torch.no_grad():\n    f(x)\n"), true);
-        check(&format!("{function}with torch.no_grad():\n    f(x)\nf(y)\n"), false);
-        check(&format!("{function}def g(x):\n    return f(x)\nwith torch.no_grad():\n    g(x)\n"), true);
-        check(function, false);
     }
 }

@@ -26,6 +26,7 @@ pub mod keras_batches;
 pub mod keras_data;
 pub mod keras_layers;
 pub mod keras_steps;
+mod kinds;
 pub mod ledger;
 mod loading;
 pub mod masks;
@@ -57,6 +58,7 @@ pub mod words;
 pub use by_hand::updated_by_hand;
 pub use from_training::comes_from_training;
 pub use gradients::only_decides_on_gradients;
+pub use kinds::Kinds;
 pub use ledger::{Quantity, Words};
 pub use programs::files_of_programs;
 pub use project::{FileInProject, ProjectFacts};
@@ -68,7 +70,6 @@ pub use run_facts::{
 pub use step::{Obstacle, TrainingStep};
 pub use target::TargetFacts;
 pub use unused::Unused;
-pub use value::Kinds;
 pub use view::FileView;
 
 #[cfg(test)]

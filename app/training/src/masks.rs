@@ -1,9 +1,9 @@
 //! Indices that depend on values: boolean masks, `x[labels == 1]`, where the number of selected elements does; and
 //! single numbers of a tensor, `x[edges[0, e]]`.
 
+use crate::kinds::Kinds;
 use crate::project::FileInProject;
 use crate::step::{is_counter, value_once};
-use crate::value::Kinds;
 use crate::view::FileView;
 use python::tree::{Id, fields, kinds};
 

@@ -1,52 +1,45 @@
 //! What learning rates are set to.
 
-use crate::view::FileView;
+use crate::project::FileInProject;
+use python::origins::Place;
 use python::tree::{Id, kinds};
 
-/// Whether an expression is part of what a learning rate is set to: in an argument `lr` or a group's `["lr"]`, or in what a
-/// name or attribute there is assigned, as far as the file shows.
-pub fn sets_a_rate(view: &FileView<'_>, id: Id) -> bool {
-    let (k, index) = (kinds(), &view.index);
+/// Whether an expression is part of what a learning rate is set to: in an argument `lr` or a group's `["lr"]`, or in what such a
+/// value is computed from.
+pub fn sets_a_rate(file: FileInProject<'_, '_>, id: Id) -> bool {
+    let (k, index, origins) = (kinds(), &file.view.index, &file.project.origins);
+    let Some(number) = origins.number(&file.view.file) else { return false };
     // Of `rate *= size`, its value.
     let is_statement = [k.augmented_assignment, k.expression_statement].contains(&index.kind(id));
     let update = index.of_kind_in(k.augmented_assignment, id).first().filter(|_| is_statement);
     let id = update.and_then(|update| index.source(*update)).unwrap_or(id);
-    let mut open: Vec<Id> = Vec::new();
-    for call in index.of_kind(k.call) {
-        open.extend(index.arguments(*call).keyword("lr"));
-    }
-    let (mut value, mut next) = (None::<Id>, 0);
-    loop {
-        if value.is_some_and(|value| index.is_within(id, value)) {
-            return true;
+    // What a value is computed from, if it comes from nowhere else.
+    let through = |place: Place| -> Vec<Id> {
+        let index = &origins.files()[place.file].index;
+        let kind = index.kind(place.id);
+        if [k.binary_operator, k.unary_operator].contains(&kind) {
+            return index.parts(place.id).collect();
         }
-        for kind in [k.assignment, k.augmented_assignment] {
-            for statement in index.of_kind(kind) {
-                let (Some(target), Some(source)) = (index.target(*statement), index.source(*statement)) else {
-                    continue;
-                };
-                if !open.contains(&source) && is_read(view, target, value) {
-                    open.push(source);
-                }
-            }
+        if kind == k.call {
+            return index.arguments(place.id).ids().collect();
         }
-        let Some(following) = open.get(next) else { return false };
-        value = Some(*following);
-        next += 1;
-    }
-}
-
-/// Whether a value mentions what is assigned to a target, which may be a rate by itself.
-fn is_read(view: &FileView<'_>, target: Id, value: Option<Id>) -> bool {
-    let (k, index) = (kinds(), &view.index);
-    let text = index.text_of(target);
-    if text.ends_with("[\"lr\"]") || text.ends_with("['lr']") {
-        return true;
-    }
-    let Some(value) = value else { return false };
-    let of = view.function_of(target);
-    let mentions = |kind| index.of_kind_in(kind, value).iter().any(|word| index.text_of(*word) == text);
-    (of.is_none() || of == view.function_of(value)) && (mentions(k.identifier) || mentions(k.attribute))
+        Vec::new()
+    };
+    origins.files().iter().enumerate().any(|(rated, python)| {
+        let index = &python.index;
+        let arguments = index.calls().filter_map(|call| call.arguments().keyword("lr"));
+        let is_rate = |target: Id| [r#"["lr"]"#, "['lr']"].iter().any(|end| index.text_of(target).ends_with(end));
+        let statements = [k.assignment, k.augmented_assignment].into_iter().flat_map(|kind| index.of_kind(kind));
+        let assigned = statements.filter(|a| index.target(**a).is_some_and(is_rate)).filter_map(|a| index.source(*a));
+        arguments.chain(assigned).any(|rate| {
+            let mut is_part = false;
+            origins.walk(Place { file: rated, id: rate }, &through, &mut |value, _| {
+                let at = value.place;
+                is_part |= value.is_whole() && at.file == number && file.view.index.is_within(id, at.id);
+            });
+            is_part
+        })
+    })
 }
 
 #[cfg(test)]
@@ -57,7 +50,7 @@ mod tests {
     /// Whether the marked expression sets a learning rate.
     #[track_caller]
     fn check(program: &str, expected: bool) {
-        marked::check(program, expected, |at| sets_a_rate(at.file().view, at.node()));
+        marked::check(program, expected, |at| sets_a_rate(at.file(), at.node()));
     }
 
     #[test]
@@ -75,5 +68,17 @@ mod tests {
     fn names_of_other_functions() {
         let other = "def one():\n    rate = size\n           ^^^^\n\n\ndef two(rate):\n    return Adam(p, lr=rate)\n";
         check(other, false);
+    }
+
+    #[test]
+    fn what_another_function_is_given() {
+        let made = "def two(rate):\n    return Adam(p, lr=rate)\n";
+        check(&format!("{made}two(0.1 * size)\n          ^^^^\n"), true);
+        check(&format!("{made}rate = 0.1\nrate *= size\n        ^^^^\ntwo(max(rate, 1))\n"), true);
+        check(&format!("#- made.py\n{made}#- train.py\nfrom made import two\ntwo(0.1 * size)\n          ^^^^\n"), true);
+        check(
+            "class A:\n    def f(self):\n        self.rate *= size\n                     ^^^^\n    def g(self):\n        Adam(p, lr=self.rate)\n",
+            true,
+        );
     }
 }

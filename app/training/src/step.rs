@@ -44,6 +44,7 @@ mod tensors;
 mod that_train;
 mod update;
 mod weights;
+mod without_gradients;
 
 pub use accumulation::{Accumulation, Counter, JoinedLoader, skips};
 pub(crate) use bindings::bindings;

@@ -3,85 +3,20 @@
 //! The value of a name is that of all expressions that it may come from, in all files of the project. A value that is
 //! not known is [`Kinds::UNKNOWN`], which is never taken for one of the others.
 
+use crate::kinds::{Kinds, KnownKinds, arithmetic};
 use crate::project::{FileInProject, ProjectFacts};
 use crate::words::{CALLS_WITHOUT_TENSOR, NUMPY_FLOAT64, TORCH_WITHOUT_TENSOR, TRUTH_FUNCTIONS, TRUTH_KEPT};
 use python::PythonFile;
 use python::names::called_name;
 use python::origins::{Origin, Part, Place};
 use python::tree::{Id, fields, kinds};
-use rustc_hash::FxHashMap;
-use std::cell::{Cell, RefCell};
-use std::ops::{BitOr, BitOrAssign};
+use std::ops::BitOr;
 
 #[cfg(test)]
 mod tests;
 
-/// The kinds that a value may have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u8);
-
-impl Kinds {
-    /// A Python number.
-    pub const NUMBER: Self = Self(1);
-    /// Another value of Python's own: None, a truth value, a collection, a size.
-    pub const PLAIN: Self = Self(2);
-    /// A tensor or an array of truth values.
-    pub const MASK: Self = Self(4);
-    /// A NumPy array of 64-bit floats.
-    pub const FLOAT64: Self = Self(8);
-    /// A string.
-    pub const TEXT: Self = Self(16);
-    /// A tensor that PyTorch makes, or that is computed from one, without gradients.
-    pub const TENSOR: Self = Self(32);
-    /// Anything else.
-    pub const UNKNOWN: Self = Self(64);
-
-    /// Whether it may be of this kind.
-    pub fn may_be(self, kind: Self) -> bool {
-        self.0 & kind.0 != 0
-    }
-
-    /// Whether it is of this kind, wherever it comes from.
-    pub fn is(self, kind: Self) -> bool {
-        self == kind
-    }
-
-    /// Whether it is a number, or a setting that is one if the program computes with it.
-    pub fn is_number(self) -> bool {
-        self.may_be(Self::NUMBER) && self.is_of_python()
-    }
-
-    fn is_of_python(self) -> bool {
-        self.0 & !(Self::NUMBER.0 | Self::PLAIN.0 | Self::TEXT.0) == 0
-    }
-
-    fn each(self) -> impl Iterator<Item = Self> {
-        (0..7).map(|bit| Self(1 << bit)).filter(move |kind| self.may_be(*kind))
-    }
-}
-
-impl BitOr for Kinds {
-    type Output = Self;
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for Kinds {
-    fn bitor_assign(&mut self, other: Self) {
-        *self = *self | other;
-    }
-}
-
-/// The kinds of the project's expressions, as far as they were asked for.
-#[derive(Debug, Default)]
-pub(crate) struct KnownKinds {
-    known: RefCell<FxHashMap<Place, Kinds>>,
-    /// Those that the present question has met.
-    met: RefCell<Vec<Place>>,
-    /// Whether one of them depends on itself: then the others are known only when the question is answered.
-    is_circular: Cell<bool>,
-}
+/// Expressions in expressions that are followed; the rest is unknown.
+const DEEPEST: usize = 100;
 
 impl FileInProject<'_, '_> {
     /// What an expression may be.
@@ -94,14 +29,20 @@ impl FileInProject<'_, '_> {
 impl<'t> ProjectFacts<'_, 't> {
     /// What an expression may be.
     fn kinds(&self, place: Place) -> Kinds {
-        let KnownKinds { known, met, is_circular } = &self.known_kinds;
+        let KnownKinds { known, open, pending, lowest, depth } = &self.known_kinds;
         if let Some(kinds) = known.borrow().get(&place) {
-            is_circular.set(is_circular.get() || met.borrow().contains(&place));
+            let first = open.borrow().get(&place).copied();
+            lowest.set(first.map_or(lowest.get(), |first| first.min(lowest.get())));
             return *kinds;
         }
-        let is_first = met.borrow().is_empty();
+        let level = depth.get();
+        if level >= DEEPEST {
+            return Kinds::UNKNOWN;
+        }
+        depth.set(level + 1);
         known.borrow_mut().insert(place, Kinds::default());
-        met.borrow_mut().push(place);
+        open.borrow_mut().insert(place, level);
+        let (above, begin) = (lowest.replace(usize::MAX), pending.borrow().len());
         let mut found = Kinds::default();
         for origin in self.origins.origins(place) {
             found |= match origin.is_whole() {
@@ -110,13 +51,25 @@ impl<'t> ProjectFacts<'_, 't> {
                 false => self.of_part(&origin),
             };
         }
-        known.borrow_mut().insert(place, found);
-        if is_first {
-            let met = met.take();
-            if is_circular.take() {
-                known.borrow_mut().retain(|place, _| *place == met[0] || !met.contains(place));
+        depth.set(level);
+        let first = lowest.get();
+        if first < level {
+            open.borrow_mut().insert(place, first);
+            pending.borrow_mut().push(place);
+            lowest.set(above.min(first));
+        } else {
+            if found == Kinds::default() {
+                found = Kinds::UNKNOWN;
             }
+            // What depends on this and on itself may be all that this may be.
+            for other in pending.borrow_mut().split_off(begin) {
+                *known.borrow_mut().entry(other).or_default() |= found;
+                open.borrow_mut().remove(&other);
+            }
+            open.borrow_mut().remove(&place);
+            lowest.set(above);
         }
+        known.borrow_mut().insert(place, found);
         found
     }
 
@@ -174,7 +127,7 @@ impl<'t> ProjectFacts<'_, 't> {
         if kind == k.unary_operator {
             let operand = index.parts(id).next().map_or(Kinds::UNKNOWN, of);
             let is_truth = index.text_of(id).starts_with('~') && !operand.is_of_python();
-            return if is_truth { Kinds::MASK } else { operand };
+            return if is_truth { Kinds::MASK.made_of(operand) } else { operand };
         }
         if kind == k.binary_operator {
             return match index.parts(id).collect::<Vec<_>>()[..] {
@@ -188,10 +141,6 @@ impl<'t> ProjectFacts<'_, 't> {
         if kind == k.subscript {
             // A slice.
             return index.value(id).map_or(Kinds::UNKNOWN, of);
-        }
-        let around = index.parent(id);
-        if let Some(added) = around.filter(|around| index.kind(*around) == k.augmented_assignment) {
-            return arithmetic("+", Kinds::NUMBER, index.source(added).map_or(Kinds::UNKNOWN, of));
         }
         match file.function_of(id).filter(|function| self.counts(place.file, *function, id)) {
             Some(_) => Kinds::NUMBER,
@@ -216,7 +165,8 @@ impl<'t> ProjectFacts<'_, 't> {
         let is_plain = operands.iter().any(|kinds| kinds.is(Kinds::TEXT))
             || operands.iter().all(|kinds| kinds.is_of_python())
             || !parts.windows(2).all(compares);
-        if is_plain { Kinds::PLAIN } else { Kinds::MASK }
+        let all = operands.into_iter().fold(Kinds::default(), BitOr::bitor);
+        if is_plain { Kinds::PLAIN } else { Kinds::MASK.made_of(all) }
     }
 
     fn of_call(&self, place: Place) -> Kinds {
@@ -238,9 +188,11 @@ impl<'t> ProjectFacts<'_, 't> {
         if !is_method && name == "str" {
             return Kinds::TEXT;
         }
-        if !is_method && (is_of_numbers(name) || module("math").is_some()) {
-            let is_number = !arguments.is_empty() && arguments.iter().all(|id| of(*id).is_number());
-            return if is_number { Kinds::NUMBER } else { Kinds::UNKNOWN };
+        let may_be_number = is_of_numbers(name) && module("torch").is_none() || module("math").is_some();
+        // What depends on itself has no kind yet.
+        let is_number = |id: &Id| of(*id) == Kinds::default() || of(*id).is_number();
+        if !is_method && may_be_number && !arguments.is_empty() && arguments.iter().all(is_number) {
+            return Kinds::NUMBER;
         }
         if module("numpy").is_some_and(|name| NUMPY_FLOAT64.contains(&name)) {
             // With a type, it may be another one.
@@ -252,7 +204,8 @@ impl<'t> ProjectFacts<'_, 't> {
         let is_bool = |id: &Id| file.names.stands_for(index, *id, "torch.bool");
         let cast = index.arguments(id).keyword("dtype").into_iter().chain(index.arguments(id).positional());
         if receiver.is_some() && (TRUTH_FUNCTIONS.contains(&name) || cast.into_iter().any(|id| is_bool(&id))) {
-            return Kinds::MASK;
+            let by_torch = module("torch").is_some();
+            return if by_torch { Kinds::HOST_MASK } else { Kinds::MASK.made_of(receiver.map_or(Kinds::UNKNOWN, of)) };
         }
         if let Some(function) = module("torch") {
             let is_fixed = index.arguments(id).keyword("requires_grad").is_none();
@@ -294,27 +247,4 @@ fn makes_tensor(name: &str) -> bool {
     let name = ["nn.functional.", "linalg.", "special."].iter().find_map(|m| name.strip_prefix(m)).unwrap_or(name);
     let is_class = name.starts_with(char::is_uppercase) && !name.ends_with("Tensor");
     !name.contains('.') && !is_class && !TORCH_WITHOUT_TENSOR.contains(&name)
-}
-
-/// The result of an operator between two values.
-fn arithmetic(operator: &str, left: Kinds, right: Kinds) -> Kinds {
-    let one = |a: Kinds, b: Kinds| match (a | b, operator) {
-        (Kinds::NUMBER, _) => Kinds::NUMBER,
-        (both, "&" | "|" | "^") if both.may_be(Kinds::MASK) => Kinds::MASK,
-        (both, _) if both.may_be(Kinds::TENSOR) => Kinds::TENSOR,
-        (both, _) if both.is_of_python() => {
-            if both.may_be(Kinds::TEXT) {
-                Kinds::TEXT
-            } else {
-                Kinds::PLAIN
-            }
-        }
-        (both, _)
-            if both.may_be(Kinds::FLOAT64) && (both == Kinds::FLOAT64 || both == Kinds::FLOAT64 | Kinds::NUMBER) =>
-        {
-            Kinds::FLOAT64
-        }
-        _ => Kinds::UNKNOWN,
-    };
-    left.each().flat_map(|a| right.each().map(move |b| one(a, b))).fold(Kinds::default(), BitOr::bitor)
 }

@@ -211,7 +211,9 @@ mod tests {
         assert!(
             help("test").starts_with("  test ") && help("test").contains("--fresh") && !help("test").contains("tested")
         );
-        assert_eq!(help("bench").lines().count(), 7);
+        assert!(
+            help("bench").starts_with("  bench ") && help("bench").lines().all(|line| line.starts_with("  bench "))
+        );
         assert_eq!(help(""), USAGE);
         assert_eq!(help("usage:"), USAGE);
     }

@@ -1,7 +1,7 @@
 //! A port that is written over its originals.
 
 use crate::output::print;
-use crate::output::saved_patch::SavedPatch;
+use crate::output::saved_patch::{Change, SavedPatch};
 use crate::project::{Input, Project};
 use crate::replacement::Replacement;
 use crate::said::say_line;
@@ -9,14 +9,6 @@ use anyhow::Result;
 use codemod::Ported;
 use std::io::ErrorKind;
 use std::path::Path;
-
-/// A file that a port changes.
-pub(super) struct Change<'a> {
-    pub(super) input: &'a Input,
-    pub(super) old: &'a str,
-    pub(super) new: &'a str,
-    pub(super) replacement: Replacement<'a>,
-}
 
 /// Writes every changed file back. Each is replaced completely or not at all, and only if it still is what was read; a
 /// failure is reported, and the others are still written. All new files are on disk before the first one replaces its

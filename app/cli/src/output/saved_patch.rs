@@ -1,14 +1,21 @@
 //! The patch with which `git apply -R` reverts a port that was written in place.
 
-use crate::output::in_place::Change;
 use crate::project::Input;
-use crate::replacement::New;
+use crate::replacement::{New, Replacement};
 use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+
+/// A file that a port changes.
+pub(super) struct Change<'a> {
+    pub(super) input: &'a Input,
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    pub(super) replacement: Replacement<'a>,
+}
 
 /// The patch of a port while its files are replaced. No patch of lines is right before and after a file is replaced, and
 /// a run can be killed between any two of its actions. So the patch has two forms, and one rename from the first to the

@@ -5,8 +5,17 @@ use crate::scopes::Bound;
 use crate::tree::{Id, Index, fields, kinds};
 
 impl<'t> Origins<'_, 't> {
-    /// The values of a name where it is read, or bound.
+    /// The values of a name where it is read, or bound; where something is added to it, both of them.
     pub(super) fn of_name(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
+        let (index, id) = (&self.file(value.place).index, value.place.id);
+        let added = index.parent(id).filter(|around| index.kind(*around) == kinds().augmented_assignment);
+        let added = added.filter(|_| index.item(id).field == fields().left).and_then(|added| index.source(added));
+        let Some(added) = added else { return self.of_read_name(value) };
+        let before = self.of_read_name(value).unwrap_or_default();
+        Some(before.into_iter().chain([value.at(added)]).collect())
+    }
+
+    fn of_read_name(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
         let (place, file) = (value.place, self.file(value.place));
         if !self.scopes[place.file].reads(place.id) {
             return self.bound_to(value);
@@ -14,11 +23,10 @@ impl<'t> Origins<'_, 't> {
         let bound = self.scopes[place.file].bindings(&file.index, place.id);
         if bound.is_empty() {
             let name = file.index.text_of(place.id);
-            return file
-                .names
-                .wildcards
-                .iter()
-                .find_map(|module| self.of_module(value, Some(&format!("{module}.{name}"))));
+            let mut modules = file.names.wildcards.iter();
+            let imported = modules.find_map(|module| self.of_module(value, Some(&format!("{module}.{name}"))));
+            let kept = || Some(self.kept_under(value, bound)).filter(|kept| !kept.is_empty());
+            return imported.or_else(kept);
         }
         let first = Place { id: bound[0].id, ..place };
         let steady = *self.steady.borrow_mut().entry(first).or_insert_with(|| steady(&file.index, bound));

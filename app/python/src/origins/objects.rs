@@ -18,7 +18,8 @@ pub(super) fn stores<'t>(files: &[&PythonFile<'t>]) -> FxHashMap<&'t str, Vec<St
         let index = &python.index;
         for target in index.of_kind(k.attribute).iter().chain(index.of_kind(k.subscript)) {
             let Some((holder, at, taken)) = unpacked(index, *target) else { continue };
-            if index.kind(holder) != k.assignment || index.item(at).field != f.left {
+            let assigns = [k.assignment, k.augmented_assignment].contains(&index.kind(holder));
+            if !assigns || index.item(at).field != f.left {
                 continue;
             }
             let (object, name, part) = match index.attribute(*target) {

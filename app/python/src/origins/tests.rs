@@ -46,6 +46,8 @@ fn assignments_that_reach_a_place() {
     check("x = a()\ndef g():\n    x = b()\nhere(x)\n", &["a()"]);
     check("def f():\n    global x\n    x = b()\nhere(x)\n", &["b()"]);
     check("x = y = a()\nhere(x)\n", &["a()"]);
+    check("x = a()\nx += b()\nhere(x)\n", &["a()", "b()"]);
+    check("x.y = a()\nx.y += b()\nhere(x.y)\n", &["a()", "b()"]);
     check("if (x := a()):\n    here(x)\n", &["a()"]);
     check("here(a() if t else b())\n", &["a()", "b()"]);
     check("x = None\nx = x or a()\nhere(x)\n", &["None", "a()"]);

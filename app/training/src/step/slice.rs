@@ -12,9 +12,12 @@ use super::obstacle::{self as why, Found, Obstacle};
 use super::phase::phase_test;
 use super::schedule::schedules;
 use super::update::ends_step;
-use crate::words::CLIPPING_FUNCTIONS;
+use crate::words::{CLIPPING_FUNCTIONS, GROUP_KEYS};
+use python::PythonFile;
 use python::names::{called_name, dotted};
-use python::tree::{Id, kinds};
+use python::origins::Place;
+use python::strings::plain_string;
+use python::tree::{Id, fields, kinds};
 use std::collections::BTreeSet;
 
 /// The statements that a target compiles as one unit.
@@ -71,7 +74,7 @@ impl<'t> Slice<'t> {
         let between = |call: &Id| *call > from && step.updates.first().is_some_and(|update| *call < update.call);
         let mut steps = schedules(file, step.body).steps.into_iter().map(|(call, _)| call);
         let scheduled = steps.find(|call| step.is_alive(*call) && between(call));
-        obstacles.extend(scheduled.map(why::scheduled_before_update));
+        obstacles.extend(scheduled.or_else(|| groups_changed(step, between)).map(why::scheduled_before_update));
         let called_here = forward_function.is_none() && loss_function.is_none();
         let phase = learns_always(step, from, called_here, &mut obstacles);
         match place(step, from, &statements, forward_function.is_some()) {
@@ -98,6 +101,35 @@ impl<'t> Slice<'t> {
         }
         out
     }
+}
+
+/// What changes a value of the optimizer's groups, among the nodes that `counts`: `group["lr"] = 0.1`, or a call of a function that
+/// does so.
+fn groups_changed(step: &TrainingStep<'_, '_>, counts: impl Fn(&Id) -> bool) -> Option<Id> {
+    let origins = &step.file.project.origins;
+    let number = origins.number(&step.file.view.file)?;
+    let runs = |id: &Id| counts(id) && step.is_alive(*id);
+    let assigned = |place: Place| assigned_keys(origins.files()[place.file], place.id);
+    let within = |statement: &Id| {
+        let calls = step.file.view.index.of_kind_in(kinds().call, *statement).iter().copied();
+        let mut calling = calls.filter(|call| {
+            let definitions = origins.definitions(Place { file: number, id: *call });
+            definitions.iter().any(|definition| assigned(*definition).is_some())
+        });
+        assigned(Place { file: number, id: *statement }).or_else(|| calling.next())
+    };
+    step.statements.iter().filter_map(within).find(runs)
+}
+
+/// The first assignment within a node to a value of an optimizer's group: `group["lr"] *= 0.9`.
+fn assigned_keys(file: &PythonFile<'_>, within: Id) -> Option<Id> {
+    let (k, index) = (kinds(), &file.index);
+    let is_key = |target: Id| {
+        let key = index.field(target, fields().subscript).filter(|_| index.kind(target) == k.subscript);
+        key.and_then(|key| plain_string(index, key)).is_some_and(|key| GROUP_KEYS.contains(&key))
+    };
+    let all = [k.assignment, k.augmented_assignment].into_iter().flat_map(|kind| index.of_kind_in(kind, within));
+    all.copied().filter(|assignment| index.target(*assignment).is_some_and(is_key)).min()
 }
 
 /// Where the slice branches, and where it uses something other than tensors.

@@ -2,7 +2,6 @@
 
 use super::dataflow::altered;
 use crate::project::FileInProject;
-use crate::value::Kinds;
 use crate::words::TENSOR_FIELDS;
 use python::tree::{Id, kinds};
 
@@ -10,7 +9,7 @@ use python::tree::{Id, kinds};
 pub(crate) fn is_host_tensor(file: FileInProject<'_, '_>, id: Id) -> bool {
     let index = &file.view.index;
     let learns = |call: &Id| index.receiver(*call).is_some_and(|of| index.is_text(of, index.text_of(id)));
-    file.role(id).is_none() && file.kinds(id).is(Kinds::TENSOR) && !file.calls("requires_grad_").iter().any(learns)
+    file.role(id).is_none() && file.kinds(id).is_host_tensor() && !file.calls("requires_grad_").iter().any(learns)
 }
 
 /// Whether the loop iteration, or an enclosing loop, changes the value of a name in place: `labels.fill_(1)`.

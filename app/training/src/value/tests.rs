@@ -1,4 +1,4 @@
-use super::Kinds;
+use crate::kinds::Kinds;
 use crate::marked;
 
 /// The kinds that the marked expression may have.
@@ -24,7 +24,14 @@ fn arithmetic_on_numbers_is_a_number() {
 fn a_name_is_all_that_it_may_come_from() {
     check("for epoch in range(3):\n    weight = min(1.0, epoch / 5)\n    f(weight)\n      ^^^^^^\n", Kinds::NUMBER);
     check("n = 0\nn += 1\nf(n)\n  ^\n", Kinds::NUMBER);
+    check("n = 0\nfor x in y:\n    n += x\nf(n)\n  ^\n", Kinds::NUMBER | Kinds::UNKNOWN);
     check("t = 1.0\nfor x in y:\n    t = t * 0.9\nf(t)\n  ^\n", Kinds::NUMBER);
+    check("t = 1.0\nfor x in y:\n    t = max(0.1, t * 0.9)\n    f(t)\n      ^\n", Kinds::NUMBER);
+    check(
+        "t = 1.0\nfor x, y in z:\n    t = max(0.1, t * 0.9)\n    loss = g(m(x) / t, y)\n                    ^\n    loss.backward()\n    optimizer.step()\n",
+        Kinds::NUMBER,
+    );
+    check("t = 1.0\nfor x, y in z:\n    t = max(0.1, t * 0.9)\n    f(t, x / t)\n         ^^^^^\n", Kinds::UNKNOWN);
     check("n = 0\nif t:\n    n = x\nf(n)\n  ^\n", Kinds::NUMBER | Kinds::UNKNOWN);
     check("n = x\nn = 0\nf(n)\n  ^\n", Kinds::NUMBER);
     check("for n, x in enumerate(loader):\n    f(n)\n      ^\n", Kinds::NUMBER);
@@ -59,12 +66,23 @@ fn what_compares_is_a_mask() {
     check("x[~keep]\n  ^^^^^\n", Kinds::MASK);
     check("x[keep.bool()]\n  ^^^^^^^^^^^\n", Kinds::MASK);
     check("x[keep.to(torch.bool)]\n  ^^^^^^^^^^^^^^^^^^^\n", Kinds::MASK);
-    check("x[torch.isnan(y)]\n  ^^^^^^^^^^^^^^\n", Kinds::MASK);
+    check("x[torch.isnan(y)]\n  ^^^^^^^^^^^^^^\n", Kinds::MASK | Kinds::TENSOR);
     check("x[(labels == 1).long()]\n  ^^^^^^^^^^^^^^^^^^^^\n", Kinds::UNKNOWN);
     check("x[name == 'a']\n  ^^^^^^^^^^^\n", Kinds::PLAIN);
     check("def f(x, none=None):\n    x[x != none]\n      ^^^^^^^^^\nf(y)\n", Kinds::MASK);
     check("for i in range(3):\n    x[i == 1]\n      ^^^^^^\n", Kinds::PLAIN);
     check("x[y.shape[0] > 2]\n  ^^^^^^^^^^^^^^\n", Kinds::PLAIN);
+}
+
+#[test]
+fn what_is_not_known_is_no_answer() {
+    let base = "class A:\n    def score(self, y):\n        raise NotImplementedError\n    def f(self, x, y):\n";
+    check(&format!("{base}        x[self.score(y) == 1]\n          ^^^^^^^^^^^^^^^^^^\n"), Kinds::MASK);
+    let calls: String = (0..450).map(|n| format!("f(x, {n})\n")).collect();
+    let many = format!("def f(x, keep):\n    return x[keep]\n             ^^^^\n{calls}");
+    check(&many, Kinds::NUMBER | Kinds::UNKNOWN);
+    let deep: String = (1..200).map(|n| format!("a{n} = a{} + 1\n", n - 1)).collect();
+    check(&format!("a0 = 1\n{deep}f(a199)\n  ^^^^\n"), Kinds::UNKNOWN);
 }
 
 #[test]
@@ -118,5 +136,8 @@ fn what_torch_makes_is_a_tensor() {
     check("a = torch.ones(4).tolist()\nf(a)\n  ^\n", Kinds::UNKNOWN);
     check("a = torch.ones(4, requires_grad=True)\nf(a)\n  ^\n", Kinds::UNKNOWN);
     check("a = torch.Generator()\nf(a)\n  ^\n", Kinds::UNKNOWN);
-    check("f(torch.arange(4) > 2)\n  ^^^^^^^^^^^^^^^^^^^\n", Kinds::MASK);
+    check("f(torch.abs(torch.randn(2)))\n  ^^^^^^^^^^^^^^^^^^^^^^^^^\n", Kinds::TENSOR);
+    let mask = Kinds::MASK | Kinds::TENSOR;
+    check("f(torch.arange(4) > 2)\n  ^^^^^^^^^^^^^^^^^^^\n", mask);
+    check("a = ~torch.zeros(4, dtype=torch.bool)\nf(a)\n  ^\n", mask);
 }

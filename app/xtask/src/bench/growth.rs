@@ -49,9 +49,9 @@ pub(crate) fn run_growth() -> Result<()> {
                 let measured = measure(shape, target, &portolan, &folder)?;
                 let exponent = exponent(&measured);
                 let times: Vec<String> = measured.iter().map(|(size, time)| format!("{size}: {time:.2}")).collect();
-                let mark = if exponent > BAR { "  over" } else { "" };
+                let mark = if exponent > BAR || exponent.is_nan() { "  over" } else { "" };
                 println!("    {:<24} {target:<6} {exponent:>8.2} {BAR:>7}  {}{mark}", shape.name, times.join("  "));
-                if exponent > BAR {
+                if exponent > BAR || exponent.is_nan() {
                     over.push(format!("{} on {target}", shape.name));
                 }
             }

@@ -1,0 +1,65 @@
+//! Code that records no gradients, here or wherever it is called.
+
+use crate::gradients::{GradientMode, gradient_mode};
+use crate::project::FileInProject;
+use python::PythonFile;
+use python::origins::Place;
+use python::tree::{Id, kinds};
+
+impl FileInProject<'_, '_> {
+    /// Whether nothing is recorded for the backward pass where a node runs, here or in all that call its function.
+    pub(crate) fn records_no_gradients(&self, id: Id) -> bool {
+        let origins = &self.project.origins;
+        let Some(file) = origins.number(&self.view.file) else { return false };
+        let (mut todo, mut seen) = (vec![Place { file, id }], Vec::new());
+        while let Some(place) = todo.pop() {
+            let file = origins.files()[place.file];
+            match gradient_mode(file, place.id) {
+                Some(GradientMode::Off) => continue,
+                Some(_) => return false,
+                None => {}
+            }
+            let Some(function) = file.function_of(place.id).map(|id| Place { id, ..place }) else { return false };
+            let callers = origins.callers(function);
+            if callers.is_empty() || is_passed_on(origins.files(), file.name_of(function.id)) {
+                return false;
+            }
+            if !seen.contains(&function) {
+                seen.push(function);
+                todo.extend(callers.iter());
+            }
+        }
+        true
+    }
+}
+
+/// Whether a function is a value somewhere, so that not all of its calls are seen.
+fn is_passed_on(files: &[&PythonFile<'_>], function: &str) -> bool {
+    let is_value = |file: &PythonFile<'_>, id: Id| {
+        let (k, index) = (kinds(), &file.index);
+        let whole = index.parent(id).filter(|parent| index.kind(*parent) == k.attribute).unwrap_or(id);
+        let holds = [k.assignment, k.argument_list, k.keyword_argument, k.pair, k.list, k.tuple, k.return_statement];
+        !index.is_label(id) && index.parent(whole).is_some_and(|holder| holds.contains(&index.kind(holder)))
+    };
+    files.iter().any(|file| file.identifiers(function).iter().any(|id| is_value(file, *id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::marked;
+
+    #[test]
+    fn what_callers_say() {
+        let check = |program: &str, expected: bool| {
+            marked::check(&format!("import torch\n{program}"), expected, |at| {
+                at.file().records_no_gradients(at.node())
+            });
+        };
+        let function = "def f(x):\n    return net(x)\n           ^^^^^^\n";
+        check(&format!("{function}with torch.no_grad():\n    f(x)\n"), true);
+        check(&format!("{function}with torch.no_grad():\n    f(x)\nf(y)\n"), false);
+        check(&format!("{function}def g(x):\n    return f(x)\nwith torch.no_grad():\n    g(x)\n"), true);
+        check(function, false);
+        check(&format!("{function}with torch.no_grad():\n    f(x)\nrun(f)\n"), false);
+    }
+}
