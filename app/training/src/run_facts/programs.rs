@@ -279,6 +279,10 @@ fn joins(reached: &[&FileView<'_>], settings: &[RunSetting]) -> Vec<Join> {
     if let Some(target) = starters::of_configuration(settings) {
         add(&mut found, Join::of(JoinedBy::Lightning, target.place.clone(), Vec::new()));
     }
+    // A Trainer starts DeepSpeed's processes, too.
+    if found.iter().any(|join| join.by == JoinedBy::Lightning) {
+        found.retain(|join| join.by != JoinedBy::Deepspeed);
+    }
     // A program with its rank from elsewhere sets the environment itself, or passes it to the call.
     if found.iter().all(|join| join.by == JoinedBy::Environment) {
         for view in reached {

@@ -483,6 +483,8 @@ fn programs_that_start_processes() {
     fields("from lightning.fabric import Fabric", fabric, of_fabric);
     let cli = "suits=lightning; joined-by=lightning; devices-key=--trainer.devices; nodes-key=--trainer.num_nodes";
     fields("from lightning.pytorch.cli import LightningCLI", "    LightningCLI(Net)", cli);
+    let optimizer = "from deepspeed.ops.adam import FusedAdam\nfrom lightning.pytorch.cli import LightningCLI";
+    fields(optimizer, "    LightningCLI(Net)", cli);
 }
 
 /// The part before `--` is read by another parser, with options that the program passes to it.
