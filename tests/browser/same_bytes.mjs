@@ -102,7 +102,8 @@ async function portByCommand(command, { files }, { target, style }) {
       return error;
     });
     const ported = JSON.parse(stdout).files.map(({ path }) => readFileSync(join(project, path), "utf8"));
-    return { report: [stdout], patch: [readFileSync(patch, "utf8")], texts: ported };
+    // A port that changes nothing leaves no patch.
+    return { report: [stdout], patch: [existsSync(patch) ? readFileSync(patch, "utf8") : ""], texts: ported };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
