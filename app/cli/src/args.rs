@@ -67,7 +67,7 @@ Without --write or --out, the port is printed as one patch for `git apply`.
 Paths in the patch and in reports are relative to PATH if it is a single folder, else to the current folder.
 Messages go to stderr as path:line:column: severity[recipe] message.
 
-Exit status: 0 ported; 1 a file could not be read, parsed or written, another port is being written in the
+Exit status: 0 ported; 1 a file could not be read, parsed or written, another port is writing in the
 folder, or --check found manual work; 2 wrong usage.";
 
 #[derive(Debug, Args)]

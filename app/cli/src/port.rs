@@ -1,7 +1,7 @@
 //! `portolan port`.
 
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
-use crate::messages::{OnDisk, messages, outline, summary};
+use crate::messages::{OnDisk, count, messages, outline, summary};
 use crate::project::{EXPORT, Input, Project, is_configuration};
 use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         output::check_is_new(file)?;
     }
     // Before the files are read: what another port is about to change can't be ported.
-    let claimed = if args.write { output::claim(&args.paths)? } else { None };
+    let claimed = if args.write { output::claim(&args.paths)? } else { Vec::new() };
     let project = Project::read(&args.paths, args.out.as_deref())?;
     let port = port(&project, recipes, &options);
     let Port { ported, ledgers, shown, .. } = &port;
@@ -36,9 +36,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     for line in messages(found, on_disk) {
         say_line!("{line}");
     }
-    let mut written = true;
+    let (mut written, mut left) = (true, 0);
     if args.write {
-        written = output::write_back(&project, ported, args.patch.as_deref())?;
+        (written, left) = output::write_back(&project, ported, args.patch.as_deref())?;
         drop(claimed);
     } else if let Some(out) = &args.out {
         written = output::write_tree(&project, ported, out, args.force)?;
@@ -50,7 +50,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref()))?,
         Format::Sarif => output::print(&sarif::sarif(ported, on_disk))?,
     }
-    say_line!("{}", summary(ported, changes(&project, ported)));
+    let of_them =
+        if left > 0 { format!("; {} not written, as said above", count(left, "file")) } else { String::new() };
+    say_line!("{}{of_them}", summary(ported, changes(&project, ported)));
     let python = project.inputs.iter().any(|input| input.text.is_ok());
     if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
         let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };

@@ -14,12 +14,12 @@ use std::path::Path;
 /// failure is reported, and the others are still written. All new files are on disk before the first one replaces its
 /// original, so that a full disk leaves the project unchanged, and so does an interruption until then. `patch` gets the
 /// way back, at every moment: see [`SavedPatch`]. Text from stdin goes to stdout, changed or not. Returns whether all
-/// succeeded.
-pub(crate) fn write_back(project: &Project, ported: &Ported, patch: Option<&Path>) -> Result<bool> {
-    let mut fine = true;
+/// succeeded, and how many files were left as they are.
+pub(crate) fn write_back(project: &Project, ported: &Ported, patch: Option<&Path>) -> Result<(bool, usize)> {
+    let (mut fine, mut left) = (true, 0);
     let mut failed = |input: &Input, error: std::io::Error| {
         say_line!("portolan: {}: the file can't be written: {error}", input.shown);
-        fine = false;
+        left += 1;
     };
     let (mut changes, mut refused) = (Vec::new(), Vec::new());
     for (input, file) in project.inputs.iter().zip(&ported.files) {
@@ -38,7 +38,7 @@ pub(crate) fn write_back(project: &Project, ported: &Ported, patch: Option<&Path
         say_line!(
             "portolan: not enough disk space for the ported files, so no file was changed; free some space and retry"
         );
-        return Ok(false);
+        return Ok((false, changes.len() + refused.len()));
     }
     for (input, error) in refused {
         failed(input, error);
@@ -56,9 +56,9 @@ pub(crate) fn write_back(project: &Project, ported: &Ported, patch: Option<&Path
         }
     }
     if let Some(saved) = saved {
-        fine &= saved.finish(&written, is_torn);
+        fine = saved.finish(&written, is_torn);
     }
-    Ok(fine)
+    Ok((fine && left == 0, left))
 }
 
 /// Whether a file can't be written for lack of space.

@@ -147,14 +147,20 @@ fn what_somebody_else_writes_meanwhile_is_kept() {
     let edited = format!("{TRAINER}# mine\n");
     fs::write(home.join(path(FILES - 1)), &edited).unwrap();
     fs::remove_file(home.join(path(FILES - 2))).unwrap();
-    // One port at a time.
+    // One port at a time, also of a folder around it or in it.
+    for folder in [".", "p/inner"] {
+        fs::create_dir_all(home.join("p/inner")).unwrap();
+        let other = crate::portolan(home, &["port", "--target", "xpu", "--write", folder]);
+        assert!(other.code == 1 && other.err.contains("another port is writing in"), "{other:?}");
+    }
     let other = crate::portolan(home, &["port", "--target", "xpu", "--write", "--patch", "other.patch", "p"]);
-    assert!(other.code == 1 && other.err.contains("another port is being written in"), "{other:?}");
+    assert!(other.code == 1 && other.err.contains("another port is writing in"), "{other:?}");
     assert!(!home.join("other.patch").exists());
 
     let ran = run.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert_eq!(ran.status.code(), Some(1), "{said}");
+    assert!(said.contains("; 2 files not written, as said above"), "{said}");
     let why = "the file can't be written: it was changed while the port was made";
     assert!(said.contains(&format!("{}: {why}", path(FILES - 1))), "{said}");
     assert!(said.contains(&format!("{}: the file can't be written: No such file", path(FILES - 2))), "{said}");

@@ -7,7 +7,7 @@ use super::plan::{Notes, Plan};
 use super::same_with::once_per_with;
 use super::set_aside::set_aside;
 use super::state::State;
-use crate::condition::{Condition, Searches, Situation};
+use crate::condition::Condition;
 use crate::configured;
 use crate::definitions::Sentence;
 use crate::ledger::text;
@@ -291,14 +291,7 @@ fn reports<'p>(
     as_given: bool,
     once: &mut BTreeSet<(&'p str, Option<&'p str>, usize)>,
 ) -> Vec<Remark> {
-    let situation = Situation {
-        view,
-        project: facts,
-        settings: &plan.settings,
-        branch: plan.branch,
-        step: None,
-        searches: Searches::default(),
-    };
+    let situation = plan.situation(view, facts);
     let mut out: Vec<Remark> = Vec::new();
     let mut told: BTreeSet<(usize, usize, &str)> = BTreeSet::new();
     for recipe in plan.recipes.recipes() {

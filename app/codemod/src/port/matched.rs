@@ -1,7 +1,7 @@
 //! Where rules match, and the results of the patches in a verb's section for the step that it ports.
 
 use super::plan::Plan;
-use crate::condition::{Searches, Situation, nodes_of_type};
+use crate::condition::{Situation, nodes_of_type};
 use crate::matching::{Match, matches};
 use crate::patch::Shape;
 use crate::recipe::{Body, CompiledRule, Recipe};
@@ -49,8 +49,7 @@ pub(super) fn patch_step(
     step: &dyn StepParts,
 ) -> Result<Vec<Change>, Id> {
     let (settings, step) = (&plan.settings, Some(step));
-    let situation =
-        Situation { view, project: facts, settings, branch: plan.branch, step, searches: Searches::default() };
+    let situation = Situation { step, ..plan.situation(view, facts) };
     let cx = Context { view, project: facts, settings, fields, step };
     let mut changes = Vec::new();
     for rule in recipe.rules.iter().filter(|rule| rule.of_step && plan.takes(rule)) {

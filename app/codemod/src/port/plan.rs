@@ -2,6 +2,7 @@
 
 use super::Trace;
 use super::state::Origin;
+use crate::condition::Situation;
 use crate::definitions::Said;
 use crate::messages;
 use crate::place::Remark;
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use training::modes::Region;
-use training::{FileView, ProjectFacts, Unused};
+use training::{FileInProject, FileView, ProjectFacts, Unused};
 
 /// Messages by file.
 pub(super) type Notes = BTreeMap<usize, Vec<Remark>>;
@@ -60,6 +61,15 @@ impl Plan<'_> {
         rule.sdk.admits(&self.settings.sdk)
             && rule.branch.is_none_or(|b| b == self.branch)
             && rule.option.as_ref().is_none_or(|(n, v)| self.settings.is(n, v))
+    }
+
+    /// A file of this round, outside of a verb.
+    pub(super) fn situation<'a, 't>(
+        &'a self,
+        view: &'a FileView<'t>,
+        project: &'a ProjectFacts<'a, 't>,
+    ) -> Situation<'a, 't> {
+        Situation { branch: self.branch, ..Situation::of_file(FileInProject { view, project }, &self.settings) }
     }
 
     pub(super) fn fired(&self, recipe: &Recipe, rule: &CompiledRule) {

@@ -4,7 +4,6 @@ use super::matched::{matched, patch_step};
 use super::overlap::own;
 use super::plan::Plan;
 use super::state::State;
-use crate::condition::{Searches, Situation};
 use crate::definitions::{Said, Style};
 use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::handlers::{Handler, Input, Kind, Note, Wish};
@@ -180,14 +179,7 @@ impl File<'_> {
             return;
         }
         let settings = &plan.settings;
-        let situation = Situation {
-            view,
-            project: facts,
-            settings,
-            branch: plan.branch,
-            step: None,
-            searches: Searches::default(),
-        };
+        let situation = plan.situation(view, facts);
         let context = Context { view, project: facts, settings, fields: self.fields, step: None };
         let original = &self.states[self.n].source.text;
         let defined = patch.blocks.iter().flat_map(|block| settings.definitions.defined_by(block));
@@ -230,14 +222,7 @@ fn is_bound(view: &FileView<'_>, facts: &ProjectFacts<'_, '_>, at: Id, line: &st
 
 /// The obstacles to following the steps of a file, reported by the first recipe that would port them.
 fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> Vec<Remark> {
-    let situation = Situation {
-        view,
-        project: facts,
-        settings: &plan.settings,
-        branch: plan.branch,
-        step: None,
-        searches: Searches::default(),
-    };
+    let situation = plan.situation(view, facts);
     let would = |rule: &CompiledRule| {
         rule.of_step && plan.takes(rule) && rule.conditions.iter().all(|c| c.holds_for_file(&situation))
     };
@@ -253,14 +238,7 @@ fn step_obstacles(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_,
 
 /// Whether a rule with `stops=step` matches inside a training step of a file.
 fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> bool {
-    let situation = Situation {
-        view,
-        project: facts,
-        settings: &plan.settings,
-        branch: plan.branch,
-        step: None,
-        searches: Searches::default(),
-    };
+    let situation = plan.situation(view, facts);
     let recipes = plan.recipes.recipes().iter().filter(|recipe| !plan.rejected(recipe));
     let rules = recipes.flat_map(|recipe| &recipe.rules).filter(|rule| rule.stops_step && plan.takes(rule));
     rules.flat_map(|rule| matched(rule, &situation)).any(|found| view.steps.in_training(view, found.node))
