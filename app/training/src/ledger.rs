@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use side::Side;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use precision::{Precision, changed};
+pub use precision::{Precision, changed, lost_scaling};
 pub use words::{LEDGER_MESSAGES, Words};
 
 /// The arithmetic of one program of a port.

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
-use training::ledger::{Precision, changed};
+use training::ledger::{Precision, changed, lost_scaling};
 use training::modes::Region;
 use training::{FileView, ProjectFacts, files_of_programs, updated_by_hand};
 
@@ -220,8 +220,9 @@ fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usiz
     let mut now = Precision::default();
     now.read(view, &plan.settings.target.ledger, false);
     let new = now.after(original);
-    let severity = if new.is_some() { Severity::Info } else { Severity::Warning };
+    let is_said = new.is_some();
     let new = new.unwrap_or_default();
+    let severity = if is_said && !lost_scaling(&old, &new) { Severity::Info } else { Severity::Warning };
     if old.alike(&new) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Mixed precision: scalers of the loss, and types that a program chooses.
 
-use crate::ports::{SCRIPT, check_said, check_silent, in_place, port_files, ported, ported_script};
+use crate::ports::{SCRIPT, check_in_project, check_said, check_silent, in_place, port_files, ported, ported_script};
 use crate::step::{HEAD, check_refused, step_lines, to_ipu};
 
 #[test]
@@ -152,4 +152,19 @@ fn a_scaled_expression_keeps_its_value() {
         let (text, said) = ported_script("hpu", &before(loss, rest));
         assert!(text.contains(after), "{said}{text}");
     }
+}
+
+/// Without its scaler, a type that a setting chooses may be float16.
+#[test]
+fn a_type_that_loses_its_scaler() {
+    let text = |dtype: &str| {
+        let types =
+            format!("dt = getattr(torch, config[\"dtype\"])\nscaler = torch.amp.GradScaler(\"cuda\")\n{SCRIPT}");
+        let cast = format!("    with torch.autocast(\"cuda\", dtype={dtype}):\n        out = model(x)\n");
+        let scaled =
+            types.replace("    out = model(x)\n", &cast).replace("loss.backward()", "scaler.scale(loss).backward()");
+        scaled.replace("optimizer.step()", "scaler.step(optimizer)\n    scaler.update()")
+    };
+    check_said("hpu", &text("dt"), "If that is float16, small gradients vanish");
+    check_in_project("hpu", &[("a.py", &text("torch.bfloat16"))], "If that is float16", false);
 }

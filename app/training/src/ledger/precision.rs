@@ -191,13 +191,23 @@ fn autocast<'v>(
     Some((types, device))
 }
 
+/// Whether the loss is no longer scaled, in a type that may be float16: a value decides.
+#[must_use]
+pub fn lost_scaling(old: &Types, new: &Types) -> bool {
+    old.scaled && !new.scaled && new.by_autocast && !["bfloat16", "float32"].contains(&new.dtype.as_str())
+}
+
 /// The change of a step's types.
 #[must_use]
 pub fn changed(old: &Types, new: &Types) -> Words {
     let same = Types { scaled: old.scaled, place: old.place.clone(), ..new.clone() };
     if same == *old && old.by_autocast {
         let types = Types { scaled: false, ..new.clone() }.words();
-        return if old.scaled { words::loss_scaling_removed(types) } else { words::loss_scaling_added(types) };
+        return match old.scaled {
+            true if lost_scaling(old, new) => words::loss_scaling_removed_for(types),
+            true => words::loss_scaling_removed(types),
+            false => words::loss_scaling_added(types),
+        };
     }
     match old.test.as_deref().filter(|_| new.test.is_none()) {
         Some(test) => words::precision_test_unused(new.words(), old.words(), test),

@@ -111,6 +111,7 @@ messages! {
     precision_changed(new, old);
     precision_test_unused(new, old, test);
     loss_scaling_removed(types);
+    loss_scaling_removed_for(types);
     loss_scaling_added(types);
     accumulated_gradients_changed(new, old);
     loader_yields_steps(number);
