@@ -83,6 +83,7 @@ impl ProjectRoles {
                     let given = origins.origins(Place { file, id });
                     let role = |origin: &Origin<'_>| {
                         let Place { file, id } = origin.place;
+                        let id = copied(views[file], id).unwrap_or(id);
                         origin.is_whole().then(|| roles_of[file].role(views[file], self, id)).flatten()
                     };
                     let is_none = |origin: &&Origin<'_>| {
@@ -590,6 +591,8 @@ mod tests {
         check(&format!("{fit}b = {{'k': nn.MSELoss()}}\nfit(b['k'])\n"), Role::Criterion);
         check(&format!("{fit}fit(nn.MSELoss())\nfit(nn.Linear(2, 2))\n"), None);
         check(&format!("{fit}fit(None)\nfit(a=nn.Linear(2, 2))\n"), Role::Model);
+        let copy = fit.replace("#- train.py\n", "#- train.py\nimport copy\n");
+        check(&format!("{copy}net = nn.Linear(2, 2)\nfit(copy.deepcopy(net))\n"), Role::Model);
     }
 
     #[test]

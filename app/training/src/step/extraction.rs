@@ -60,7 +60,7 @@ impl Extraction {
     /// A statement as written in the module, without gradients if it has none in the program.
     pub(crate) fn statement(&mut self, frame: &Frame<'_, '_>, statement: Id, obstacles: &mut Vec<Obstacle>) -> String {
         let text = self.text_of(frame, statement, obstacles);
-        if !frame.may_learn(statement) || !frame.file.records_no_gradients(statement) {
+        if !frame.file.records_no_gradients(statement) {
             return text;
         }
         let known = frame.file.names.spelling(&frame.file.view.index, statement, "torch.no_grad");
@@ -214,15 +214,6 @@ enum Source {
 }
 
 impl Frame<'_, '_> {
-    /// Whether gradients may flow through what a statement computes: it calls a model, or reads what the module computes.
-    fn may_learn(&self, statement: Id) -> bool {
-        let (k, index) = (kinds(), &self.file.view.index);
-        let reads_computed = || reads(&self.file, statement).iter().any(|id| self.known.contains(index.text_of(*id)));
-        let mut names =
-            index.of_kind_in(k.identifier, statement).iter().chain(index.of_kind_in(k.attribute, statement));
-        names.any(|id| self.file.role(*id) == Some(Role::Model)) || reads_computed()
-    }
-
     /// What a name becomes, with the expression around it that is moved with it.
     fn source(&self, id: Id) -> Result<Source, Obstacle> {
         let k = kinds();
