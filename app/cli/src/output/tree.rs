@@ -55,10 +55,10 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
     }
     if !skipped.is_empty() {
         let names: Vec<&str> = skipped.iter().map(String::as_str).collect();
-        say_line!("portolan: not in {}, tools' and third-party files: {}", out.display(), names.join(", "));
+        say_line!("portolan: not copied to {}, tools' and third-party files: {}", out.display(), names.join(", "));
     }
     for (path, why) in &left_out {
-        say_line!("portolan: not in {}: {}, {why}", out.display(), path.display());
+        say_line!("portolan: not copied to {}: {}, {why}", out.display(), path.display());
     }
     Ok(!left_out.iter().any(|(_, why)| matches!(why, LeftOut::Unreadable(_))))
 }

@@ -215,10 +215,10 @@ fn out_says_what_is_not_in_it() {
         ("sub/.git", "a submodule's link to its repository"),
         ("pipe", "neither a file nor a folder"),
     ] {
-        assert!(ran.err.contains(&format!("portolan: not in out: {path}, {why}\n")), "{path}: {ran:?}");
+        assert!(ran.err.contains(&format!("portolan: not copied to out: {path}, {why}\n")), "{path}: {ran:?}");
         assert!(out.join(path).symlink_metadata().is_err(), "{path} is said not to be there");
     }
-    assert!(ran.err.contains("not in out, tools' and third-party files: .git, venv\n"), "{ran:?}");
+    assert!(ran.err.contains("not copied to out, tools' and third-party files: .git, venv\n"), "{ran:?}");
     assert!(!ran.err.contains("skipped"), "nothing is reported twice: {ran:?}");
     let again = portolan(home.path(), &["port", "--target", "hpu", "--out", "out", "p"]);
     assert_eq!((again.code, &again.err), (0, &ran.err), "the same again");
@@ -242,7 +242,7 @@ fn out_copies_the_rest_if_a_file_can_not_be_read() {
     }
     assert_eq!(ran.status.code(), Some(1), "{said}");
     for path in ["notes.txt", "closed"] {
-        assert!(said.contains(&format!("not in out: {path}, which can't be read: Permission denied")), "{said}");
+        assert!(said.contains(&format!("not copied to out: {path}, which can't be read: Permission denied")), "{said}");
     }
     assert_eq!(read(home.path(), "out/trainer.py"), ported_trainer());
 }
