@@ -7,6 +7,7 @@
 mod bound;
 mod built_in;
 mod objects;
+mod written;
 
 #[cfg(test)]
 mod tests;

@@ -76,6 +76,33 @@ impl<'t> Scopes<'t> {
         self.reads.binary_search_by_key(&id, |(id, _)| *id).is_ok()
     }
 
+    /// The names that code at a place can read, those of the innermost scope first, with what binds each.
+    pub fn visible(&self, index: &Index<'t>, at: Id) -> Vec<(&'t str, &[Bound])> {
+        let mut names = Vec::new();
+        for scope in self.around(index, at) {
+            let mut of_scope: Vec<(&str, &[Bound])> =
+                scope.bound.iter().map(|(name, bound)| (*name, bound.as_slice())).collect();
+            of_scope.retain(|(name, _)| !names.iter().any(|(seen, _)| seen == name));
+            of_scope.sort_unstable_by_key(|(_, bound)| bound[0].id);
+            names.extend(of_scope);
+        }
+        names
+    }
+
+    /// What binds a name for code at a place.
+    pub fn visible_name(&self, index: &Index<'t>, name: &str, at: Id) -> &[Bound] {
+        self.around(index, at).find_map(|scope| scope.bound.get(name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The scopes whose names code at a place can read.
+    fn around(&self, index: &Index<'t>, at: Id) -> impl Iterator<Item = &Scope<'t>> {
+        let number = |owner: Id| self.scopes.binary_search_by_key(&owner, |scope| scope.owner).ok();
+        let inner = index.ancestors(at).find_map(number).unwrap_or(0);
+        let outer = std::iter::successors(self.scopes[inner].outer, |scope| self.scopes[*scope].outer);
+        let is_class = |scope: &usize| index.kind(self.scopes[*scope].owner) == kinds().class_definition;
+        std::iter::once(inner).chain(outer.filter(move |scope| !is_class(scope))).map(|scope| &self.scopes[scope])
+    }
+
     fn bindings_in(&self, index: &Index<'t>, name: &str, scope: usize) -> &[Bound] {
         let (mut at, mut is_first) = (Some(scope), true);
         while let Some(Scope { owner, outer, bound, .. }) = at.map(|at| &self.scopes[at]) {

@@ -8,7 +8,9 @@ use python::tree::{Id, kinds};
 /// Such a test.
 #[derive(Clone, Debug)]
 pub struct Counted<'t> {
-    /// The divisor of the batch number; empty if it is neither a number nor a name.
+    /// The divisor of the batch number, if it is a number or a name.
+    pub divisor: Option<Id>,
+    /// The same as it is written, or empty.
     pub count: &'t str,
     /// The expression that counts, with what else it tests.
     pub expression: Id,
@@ -35,16 +37,14 @@ pub fn counted<'t>(file: &PythonFile<'t>, condition: Id) -> Option<Counted<'t>> 
         (expression, is_false) = (value, denied ^ denies);
     }
     let (alternatives, conditions) = (Vec::new(), Vec::new());
-    let mut found = Counted { count: "", expression, named, denied, alternatives, conditions };
+    let mut found = Counted { divisor: None, count: "", expression, named, denied, alternatives, conditions };
     let counting = found.counting(file, expression, is_false)?;
-    let text = index.text_of(counting);
-    let (_, tail) = text.split_once('%').filter(|(head, _)| !head.contains(['"', '\'']))?;
-    let tail = tail.trim_start();
-    let count = &tail[..tail.find(|c: char| "=!<>)".contains(c) || c.is_whitespace()).unwrap_or(tail.len())];
+    let divisor = index.of_kind_in(k.binary_operator, counting).iter().find_map(|id| divisor(file, *id))?;
     // `bool(… and ready)`
     let has_parts = [k.boolean_operator, k.conditional_expression];
     let is_one = has_parts.iter().all(|kind| index.of_kind_in(*kind, counting).is_empty());
-    found.count = if is_plain(count) && is_one { count } else { "" };
+    found.divisor = Some(divisor).filter(|id| is_plain(index.text_of(*id)) && is_one);
+    found.count = found.divisor.map_or("", |id| index.text_of(id));
     Some(found)
 }
 
@@ -94,6 +94,14 @@ impl Counted<'_> {
 fn joins_by_or(file: &PythonFile<'_>, [left, right]: [Id; 2]) -> bool {
     let code = file.index.between(left, right).lines().map(|line| line.split('#').next().unwrap_or(line));
     code.flat_map(str::split_whitespace).any(|word| word == "or")
+}
+
+/// The right side of a remainder.
+fn divisor(file: &PythonFile<'_>, id: Id) -> Option<Id> {
+    let index = &file.index;
+    let mut sides = index.parts(id);
+    let (left, right) = (sides.next()?, sides.next()?);
+    (index.between(left, right) == "%" && index.kind(left) != kinds().string).then_some(right)
 }
 
 /// A number, a name with its dots, or a setting with literal keys: `cfg["count"]`.

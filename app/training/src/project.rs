@@ -14,7 +14,7 @@ use crate::modes::{Modes, Region};
 use crate::program_start::main_block;
 use crate::reach::Reach;
 use crate::readers::Readers;
-use crate::roles::{ProjectRoles, Role};
+use crate::roles::{ProjectRoles, Role, constructed};
 use crate::settings::{changed, read};
 use crate::shared_loaders::SharedLoaders;
 use crate::step::calls_scaler;
@@ -23,7 +23,7 @@ use crate::unused::Unused;
 use crate::view::FileView;
 use crate::words::{DEVICE_SELECTIONS, MODEL_COMPILERS, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_KEEPERS};
 use python::names::called_name;
-use python::origins::{Conventions, Origins};
+use python::origins::{Conventions, Origin, Origins, Place};
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -539,6 +539,33 @@ impl FileInProject<'_, '_> {
     /// The role of an expression.
     pub fn role(&self, id: Id) -> Option<Role> {
         self.project.role(self.view, id)
+    }
+
+    /// Whether an expression has a role: by its name, or because each of its values was made in this role.
+    pub fn has_role(&self, id: Id, role: Role) -> bool {
+        let origins = &self.project.origins;
+        let made = |origin: &Origin<'_>| {
+            let python = origins.files()[origin.place.file];
+            let callee = python.index.callee(origin.place.id).filter(|_| origin.is_whole());
+            let name = callee.and_then(|callee| python.names.qualify(&python.index, callee));
+            name.and_then(|name| constructed(&name)) == Some(role)
+        };
+        let by_values = || {
+            let file = origins.number(&self.view.file)?;
+            let values = origins.origins(Place { file, id });
+            Some(!values.is_empty() && values.iter().all(made))
+        };
+        self.role(id) == Some(role) || by_values().unwrap_or(false)
+    }
+
+    /// How the value of an expression is written just before a statement, if it certainly is the same there.
+    pub fn written_at(&self, value: Id, at: Id) -> Option<String> {
+        let (origins, python, quote) = (&self.project.origins, &self.view.file, self.view.layout.quote);
+        match origins.number(python) {
+            Some(file) => origins.written_at(Place { file, id: value }, at, quote),
+            // A text that is only tried is no file of the project.
+            None => Origins::of(vec![python], CONVENTIONS).written_at(Place { file: 0, id: value }, at, quote),
+        }
     }
 
     /// Whether the compute mode that the port adds is available to the code at a place; always true in a project

@@ -399,7 +399,7 @@ fn first_argument(view: &PythonFile<'_>, call: Id) -> Option<Id> {
 }
 
 /// The role of the result of a call of this name.
-fn constructed(qualified: &str) -> Option<Role> {
+pub(crate) fn constructed(qualified: &str) -> Option<Role> {
     let last = qualified.rsplit('.').next().unwrap_or(qualified);
     let lower = last.to_ascii_lowercase();
     let class = last.starts_with(|c: char| c.is_ascii_uppercase());

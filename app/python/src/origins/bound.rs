@@ -118,20 +118,20 @@ pub(super) fn unpacked<'t>(index: &Index<'t>, id: Id) -> Option<(Id, Id, Vec<Par
 }
 
 /// The function around the bindings of a name, if they are all in one and follow one another.
-fn steady(index: &Index<'_>, bound: &[Bound]) -> Option<Option<Id>> {
+pub(super) fn steady(index: &Index<'_>, bound: &[Bound]) -> Option<Option<Id>> {
     let mut functions = bound.iter().filter(|bound| bound.from > 0).map(|bound| function_around(index, bound.id));
     let first = functions.next()?;
     let in_order = bound.is_sorted_by_key(|bound| bound.id) && bound.is_sorted_by_key(|bound| bound.from);
     (in_order && functions.all(|function| function == first)).then_some(first)
 }
 
-fn function_around(index: &Index<'_>, id: Id) -> Option<Id> {
+pub(super) fn function_around(index: &Index<'_>, id: Id) -> Option<Id> {
     let k = kinds();
     index.ancestors(id).find(|a| [k.function_definition, k.lambda].contains(&index.kind(*a)))
 }
 
 /// The bindings of a name whose value may still be there at a place; `steady` is that of all of them.
-fn reaching(index: &Index<'_>, at: Id, bound: &[Bound], steady: Option<Option<Id>>) -> Vec<Id> {
+pub(super) fn reaching(index: &Index<'_>, at: Id, bound: &[Bound], steady: Option<Option<Id>>) -> Vec<Id> {
     let k = kinds();
     let (start, here) = (index.item(at).start, function_around(index, at));
     let is_elsewhere = |bound: &Bound| bound.from > 0 && function_around(index, bound.id) != here;

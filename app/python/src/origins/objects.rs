@@ -53,7 +53,7 @@ impl<'t> Origins<'_, 't> {
     }
 
     /// What files, in their order, keep under a part.
-    fn stored(&self, part: Part<'t>, files: &[usize]) -> impl Iterator<Item = &Store<'t>> {
+    pub(super) fn stored(&self, part: Part<'t>, files: &[usize]) -> impl Iterator<Item = &Store<'t>> {
         let named = match part {
             Part::Attribute(name) | Part::Item(name) => vec![name, ""],
             Part::Any => self.stores.keys().copied().collect(),

@@ -3,7 +3,7 @@ use crate::file::PythonFile;
 use crate::tree::Tree;
 use std::collections::BTreeSet;
 
-const CONVENTIONS: Conventions =
+pub(super) const CONVENTIONS: Conventions =
     Conventions { called: &["__call__", "forward"], wrappers: &[&["wrap"]], chained: &["to"] };
 
 /// Where the argument of `here` comes from, in any order; `#- path` begins a file.

@@ -3,18 +3,16 @@
 use super::bindings::bindings;
 use super::calls::{arguments, is_parameter, loop_around};
 use super::count::{Known, number};
-use super::dataflow::reads;
 use super::end_of_imports;
 use super::micro_batches::{Cut, cut, micro_batches, turns};
-use super::obstacle::{self as why, Found};
+use super::obstacle::{self as why, Found, Obstacle};
 use super::update::updates;
 use crate::counting::{Counted, counted};
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::PythonFile;
 use python::names::called_name;
-use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use python::tree::{Id, ROOT, fields, kinds};
 
 /// How several batches become one step.
 #[derive(Clone)]
@@ -51,12 +49,16 @@ pub struct Accumulation {
     pub joined: Option<JoinedLoader>,
 }
 
-/// A loader that another file creates.
+/// A loader whose batches are joined to those of a whole step where the step reads them.
 #[derive(Clone)]
 pub struct JoinedLoader {
-    /// Its name in the step.
+    /// How the step writes it: `loader`, `loaders["train"]`.
+    pub loader: String,
+    /// The name of the joined one.
     pub name: String,
-    /// The statement before or after which it has that name and the number of batches is known.
+    /// Where the step reads it under another name than that.
+    pub reads: Vec<Id>,
+    /// The statement before or after which the number of batches is known.
     pub at: Id,
     /// Whether it is after that statement.
     pub after: bool,
@@ -86,14 +88,14 @@ pub(crate) fn read(
                 && let Some(&number) = cut.chunks.numbers.first()
             {
                 let count = index.text_of(number).to_owned();
-                let (value, known) = known(file, step, &count, number)?;
+                let (value, known) = known(file, step, number)?;
                 let part = cut.micro_batch(&file, &value)?;
                 let by = Counter::Parts(cut, part);
                 let (tests, named, rest_updates, joined) = (Vec::new(), None, Vec::new(), None);
                 return Ok(Some(Accumulation { by, tests, named, rest_updates, count, value, known, joined }));
             }
             let turns = turns(file, inner, counted)?;
-            let (value, known) = known(file, step, index.text_of(turns), turns)?;
+            let (value, known) = known(file, step, turns)?;
             let count = index.text_of(turns).to_owned();
             return Ok(Some(Accumulation {
                 by: Counter::Turns(turns),
@@ -114,17 +116,21 @@ pub(crate) fn read(
         // What is skipped at more batches is updated at fewer.
         let (others, required) = if skips { (and, or) } else { (or, and) };
         let is_rest = others.iter().all(|other| counted.is_at_end(&file, *other));
-        if counted.count.is_empty() || !required.is_empty() || !is_rest || otherwise || branch && by_name {
+        let Some(divisor) = counted.divisor.filter(|_| required.is_empty() && is_rest) else {
+            return Err(why::accumulation_unclear(test));
+        };
+        if otherwise || branch && by_name {
             return Err(why::accumulation_unclear(test));
         }
-        let joined = joined_loader(file, step, counted.count, test).filter(|_| !branch);
-        let (value, known) = match &joined {
-            Some(_) if counted.count.chars().all(|c| c.is_ascii_digit()) => {
-                (counted.count.to_owned(), Known::FromStart)
+        let (value, known, joined) = match known(file, step, divisor) {
+            Ok((value, known)) => (value, known, None),
+            Err(obstacle) if branch => return Err(obstacle),
+            Err(obstacle) => {
+                let (value, joined) = joined_loader(file, divisor, test).ok_or(Obstacle { at: test, ..obstacle })?;
+                let is_literal = value.chars().all(|c| c.is_ascii_digit());
+                let place = if joined.after { Known::After(joined.at) } else { Known::Before(joined.at) };
+                (value, if is_literal { Known::FromStart } else { place }, Some(joined))
             }
-            Some(joined) if joined.after => (counted.count.to_owned(), Known::After(joined.at)),
-            Some(joined) => (counted.count.to_owned(), Known::Before(joined.at)),
-            None => known(file, step, counted.count, test)?,
         };
         // The name is true at an update if the test for the update requires it.
         let named = counted.named.map(|assignment| (assignment, counted.denied == skips));
@@ -143,55 +149,61 @@ pub(crate) fn read(
 }
 
 /// The number of batches as written before a loader is created, and from where on it is known; or why it isn't.
-fn known(file: FileInProject<'_, '_>, step: Id, count: &str, at: Id) -> Found<(String, Known)> {
+fn known(file: FileInProject<'_, '_>, step: Id, count: Id) -> Found<(String, Known)> {
     if file.calls("DataLoader").is_empty() {
-        return Err(why::loader_elsewhere(at));
+        return Err(why::loader_elsewhere(count));
     }
-    number(&file, step, count, end_of_imports(file, step)).map_or_else(|| Err(why::count_unknown(at)), Ok)
+    number(file, step, count, end_of_imports(file, step)).map_or_else(|| Err(why::count_unknown(count)), Ok)
 }
 
-/// The loader of the loop around a counting test, if the file creates none: a parameter of the step's function, or assigned
-/// in it, where the number of batches is also known.
-fn joined_loader(file: FileInProject<'_, '_>, step: Id, count: &str, test: Id) -> Option<JoinedLoader> {
-    let k = kinds();
+/// The loader of the loop around a counting test, where the step first reads it, if the number of batches is known there;
+/// and that number as it is written there.
+fn joined_loader(file: FileInProject<'_, '_>, count: Id, test: Id) -> Option<(String, JoinedLoader)> {
+    let (k, f) = (kinds(), fields());
     let index = &file.view.index;
     let around = index.ancestors(test).find(|a| index.kind(*a) == k.for_statement)?;
-    if !file.calls("DataLoader").is_empty() {
-        return None;
-    }
+    let function = file.function_of(around);
     let source = index.source(around)?;
-    let read: BTreeSet<&str> = reads(&file, source).into_iter().map(|id| index.text_of(id)).collect();
-    let is_loader = |name: &&str| {
-        let mut ids = file.identifiers(name).iter().copied().filter(|id| index.is_within(*id, source));
-        ids.next().is_some_and(|id| file.role(id) == Some(Role::Loader))
+    let kinds = [k.identifier, k.attribute, k.subscript];
+    let inside = |within: Id| kinds.into_iter().flat_map(move |kind| index.of_kind_in(kind, within)).copied();
+    let found: Vec<Id> = inside(source).filter(|id| file.has_role(*id, Role::Loader)).collect();
+    let is_outermost = |id: &Id| !found.iter().any(|other| other != id && index.is_within(*id, *other));
+    let mut loaders = found.iter().copied().filter(is_outermost);
+    let loader = loaders.next().filter(|_| loaders.next().is_none())?;
+    let text = index.text_of(loader);
+    let is_plain = index.kind(loader) == k.identifier;
+    let bound: Vec<Id> = if is_plain {
+        bindings(&file, text).into_iter().filter(|b| file.function_of(*b) == function).collect()
+    } else {
+        Vec::new()
     };
-    let mut loaders = read.into_iter().filter(is_loader);
-    let name = loaders.next().filter(|_| loaders.next().is_none())?;
-    let bound: Vec<Id> =
-        bindings(&file, name).into_iter().filter(|b| file.function_of(*b) == file.function_of(around)).collect();
-    let is_function = index.kind(step) == k.function_definition;
+    let is_own = !bound.is_empty() || function.is_some_and(|function| is_parameter(&file, function, text));
+    let body = function.map_or(Some(ROOT), |function| index.body(function))?;
+    let reads: Vec<Id> = inside(body)
+        .filter(|id| index.is_text(*id, text) && index.item(*id).field != f.left && file.function_of(*id) == function)
+        .collect();
     let (at, after) = match bound.as_slice() {
-        [] if is_function && is_parameter(&file, step, name) => {
-            let is_text =
-                |s: &Id| index.kind(*s) == k.expression_statement && index.parts(*s).all(|p| index.kind(p) == k.string);
-            (index.parts(index.body(step)?).find(|s| !is_text(s))?, false)
-        }
-        // Once for all epochs.
-        [made] if !index.is_loop(*made) && !index.ancestors(*made).any(|a| index.is_loop(a)) => {
-            (file.statement_of(*made)?, true)
+        [made] if !index.is_loop(*made) => (file.statement_of(*made)?, true),
+        [] => {
+            // The loop over the epochs.
+            let is_loop = |a: &Id| index.is_loop(*a) && file.function_of(*a) == function;
+            let outermost = index.ancestors(test).filter(is_loop).last()?;
+            let first = |read: &Id| index.parts(index.parent(outermost)?).find(|s| index.is_within(*read, *s));
+            (reads.iter().filter_map(first).min()?, false)
         }
         _ => return None,
     };
-    let head = count.split(['.', '[']).next().unwrap_or(count);
-    let is_early = |b: Id| if after { b <= at || index.is_within(b, at) } else { b < at };
-    let made: Vec<Id> =
-        bindings(&file, head).into_iter().filter(|b| file.function_of(*b) == file.function_of(at)).collect();
-    let is_known = head.chars().all(|c| c.is_ascii_digit())
-        || file.binds_at_top(head, 0, true) && made.is_empty()
-        || is_function && is_parameter(&file, step, head) && made.is_empty()
-        || !made.is_empty() && made.into_iter().all(is_early);
-    let is_set = index.assignments().any(|a| a.assigns(count)) && head != count;
-    (is_known && !is_set).then(|| JoinedLoader { name: name.to_owned(), at, after })
+    // The loop is where it is joined, or follows in the same block.
+    let block = index.parent(at)?;
+    let is_reached = index.is_within(around, block) && at <= around;
+    let place = if after { index.parts(block).find(|next| *next > at && !index.is_within(*next, at))? } else { at };
+    let is_early = reads.iter().any(|read| *read < place && !index.is_within(*read, at));
+    let value = file.written_at(count, place).filter(|_| is_reached && !is_early)?;
+    let (name, reads) = match is_own && (function.is_some() || after) {
+        true => (text.to_owned(), Vec::new()),
+        false => (file.free_name(&["batches", "joined_batches"]), reads),
+    };
+    Some((value, JoinedLoader { loader: text.to_owned(), name, reads, at, after }))
 }
 
 /// The test that decides at which batches a call is made: around it, or before it with a `continue`.
@@ -398,6 +410,65 @@ mod tests {
         check(&format!("{loops}{epochs}"), "accumulation_unclear");
         check(&format!("{loops}    if (i + 1) % len(x) == 0:\n        optimizer.step()\n"), "accumulation_unclear");
         check(&format!("{loops}    n = f(x)\n    if i % n == 0:\n        optimizer.step()\n"), "count_unknown");
+        let class = "class S:\n    n = 2\nfor e in range(2):\n    for i, (x, y) in enumerate(loader):\n        F.mse_loss(net(x), y).backward()\n";
+        check(&format!("{class}        if (i + 1) % S.n == 0:\n            optimizer.step()\n"), "test S.n 2");
+    }
+
+    #[test]
+    fn a_loader_of_another_file_is_joined_where_the_step_first_reads_it() {
+        let check = |step: &str, call: &str, expected: &str| {
+            let data =
+                "#- data.py\nfrom torch.utils.data import DataLoader\ndef load():\n    return DataLoader(a, 8)\n";
+            let train = format!("#- train.py\nfrom data import load\nfrom engine import fit\n{call}\n");
+            let torch = "#- engine.py\nimport torch\nimport torch.nn.functional as F\n";
+            marked::check(&format!("{data}{train}{torch}{step}"), expected, |at| {
+                let step = at.step().expect("a step");
+                let found = match &step.accumulates {
+                    Ok(found) => found.as_ref().expect("accumulation"),
+                    Err(obstacle) => return obstacle.name.to_owned(),
+                };
+                let joined = found.joined.as_ref().expect("a joined loader");
+                let reads = at.lines(joined.reads.iter().copied());
+                let place = at.lines([joined.at]);
+                let place = place.lines().next().unwrap_or_default();
+                format!("{} = {} by {} at {place}; {reads}", joined.name, joined.loader, found.value)
+            });
+        };
+        let body = |source: &str, n: &str| {
+            let head = format!("    for i, (x, y) in enumerate({source}):\n                                ^\n");
+            let head = head.replace("                                ^\n", "    ^^^\n");
+            format!(
+                "{head}        F.mse_loss(net(x), y).backward()\n        if (i + 1) % {n} == 0:\n            optimizer.step()\n"
+            )
+        };
+        let fit =
+            |given: &str, source: &str, n: &str| format!("def fit(net, optimizer, {given}):\n{}", body(source, n));
+        check(
+            &fit("loader, n", "loader", "n"),
+            "fit(net, opt, load(), 4)",
+            "loader = loader by n at for i, (x, y) in enumerate(loader):; ",
+        );
+        check(
+            &fit("loaders, args", "loaders.train", "args.n"),
+            "loaders = SimpleNamespace(train=load(), val=load())\nfit(net, opt, loaders, args)",
+            "batches = loaders.train by args.n at for i, (x, y) in enumerate(loaders.train):; loaders.train",
+        );
+        check(
+            &fit("loaders, n", "loaders[0]", "n"),
+            "fit(net, opt, (load(), load()), 4)",
+            "batches = loaders[0] by n at for i, (x, y) in enumerate(loaders[0]):; loaders[0]",
+        );
+        let logged = "log.log_every(loader, 10, 'train')";
+        check(
+            &fit("loader, args", logged, "n").replace("args):\n", "args):\n    n = args.n\n    log = Log()\n"),
+            "fit(net, opt, load(), args)",
+            "loader = loader by n at for i, (x, y) in enumerate(log.log_every(loader, 10, 'train')):; ",
+        );
+        let late =
+            fit("loader, args", "loader", "n").replace("args):\n", "args):\n    print(len(loader))\n    n = args.n\n");
+        let found = "loader = loader by args.n at print(len(loader)); ";
+        check(&late, "fit(net, opt, load(), args)", found);
+        check(&late.replace("args.n", "pick()"), "fit(net, opt, load(), args)", "loader_elsewhere");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Gradients that are clipped to a limit.
 
 use super::fixed::is_constant;
-use super::known_at::{is_known_at, text_at};
 use super::logged_norm::logged_norm;
 use super::{TrainingStep, is_statement};
 use crate::project::FileInProject;
@@ -98,17 +97,9 @@ impl Clipping {
         self.test.and_then(|t| file.index.condition(t))
     }
 
-    /// Whether the limit, and the condition of its test, can be read where an optimizer is created.
-    pub fn is_known_at(&self, file: FileInProject<'_, '_>, whole: Id, at: Id) -> bool {
-        self.limit.into_iter().chain(self.condition(&file)).all(|value| is_known_at(file, whole, at, value))
-    }
-
-    /// The limit as an expression for the place where an optimizer is created.
-    pub fn limit_at<'t>(&self, file: FileInProject<'_, 't>, whole: Id, at: Id) -> Option<&'t str> {
-        if self.is_known_at(file, whole, at) {
-            return self.limit.map(|limit| file.view.index.text_of(limit));
-        }
-        text_at(file, whole, at, self.limit?)
+    /// The limit as it is written where an optimizer is created.
+    pub fn limit_at(&self, file: FileInProject<'_, '_>, made: Id) -> Option<String> {
+        file.written_at(self.limit?, file.statement_of(made)?)
     }
 }
 

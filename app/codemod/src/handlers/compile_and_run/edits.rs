@@ -34,15 +34,16 @@ pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
         changes.push(Change::Replace { first: *statement, last: *statement, text });
     }
     changes.extend(plan.bind());
-    if let Some((at, around, limit)) = plan.handed_in {
+    if let Some((at, around, limit)) = &plan.handed_in {
+        let (at, around) = (*at, *around);
         let model = index.callee(plan.turn.forward).map_or("", |model| index.text_of(model));
-        changes.push(Change::Insert { at, after: false, text: plan.adopts(model, step.optimizer, limit) });
+        changes.push(Change::Insert { at, after: false, text: plan.adopts(model, step.optimizer, limit.as_deref()) });
         let fetch = |at: Id, after: bool| Change::Insert { at, after, text: format!("{}()", plan.name(FETCHES)) };
         changes.push(fetch(around, true));
         changes.extend(plan.turn.evaluated_within(around).into_iter().map(|at| fetch(at, false)));
     }
     for made in plan.optimizers.iter().filter(|o| o.class.is_empty()) {
-        let text = plan.adopts(made.model, made.name, plan.limit);
+        let text = plan.adopts(made.model, made.name, plan.limit.as_deref());
         changes.push(Change::Insert { at: made.statement, after: true, text });
     }
     let patched = (plan.input.patched)(step.file.view, plan);
@@ -186,7 +187,11 @@ impl Plan<'_, '_> {
 
     /// Arguments that every step passes alike, told to the program before it takes the model.
     fn bind(&self) -> Option<Change> {
-        let at = self.handed_in.map(|(at, ..)| at).or_else(|| self.optimizers.first().map(|o| self.place_of(o)))?;
+        let at = self
+            .handed_in
+            .as_ref()
+            .map(|(at, ..)| *at)
+            .or_else(|| self.optimizers.first().map(|o| self.place_of(o)))?;
         let given: Vec<String> = self.constants.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let text = self.block(BIND, &Values::default().text("arguments", given.join(", ")));
         (!given.is_empty()).then_some(Change::Insert { at, after: false, text })

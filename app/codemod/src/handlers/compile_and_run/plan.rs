@@ -9,8 +9,7 @@ use guide::OptionKind;
 use python::tree::{Id, ROOT, Tree};
 use training::program_start::command_line;
 use training::step::{
-    OptimizerMade, chosen_by_name, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, text_at,
-    unlike_others,
+    OptimizerMade, chosen_by_name, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, unlike_others,
 };
 use training::turn::Turn;
 use training::{FileInProject, FileView, Obstacle};
@@ -27,11 +26,11 @@ pub(super) struct Plan<'a, 't> {
     pub(super) clipping: Vec<Id>,
     /// For an optimizer that the program creates in another file: the statement before which the step's function takes it
     /// over, the loop that trains, and the limit of gradients.
-    pub(super) handed_in: Option<(Id, Id, Option<&'t str>)>,
+    pub(super) handed_in: Option<(Id, Id, Option<String>)>,
     /// The limit of gradients for an optimizer whose class is only known at run time.
-    pub(super) limit: Option<&'t str>,
+    pub(super) limit: Option<String>,
     /// Arguments of the model that are the same in every step, by name, as they are written where the optimizer is created.
-    pub(super) constants: Vec<(String, &'t str)>,
+    pub(super) constants: Vec<(String, String)>,
 }
 
 impl<'a, 't> Plan<'a, 't> {
@@ -84,7 +83,7 @@ impl<'a, 't> Plan<'a, 't> {
         });
         let clipping = clipped.map(|(statement, _)| statement).into_iter().collect();
         let made = optimizers_of(file, whole);
-        let limit = |at: Id| clipped.map(|(_, clipping)| clipping.limit_at(file, whole, at));
+        let limit = |at: Id| clipped.map(|(_, clipping)| clipping.limit_at(file, at));
         let unlimited = made.iter().find(|m| limit(m.call) == Some(None));
         obstacles.extend(unlimited.map(|m| says::limit_unknown().at(m.call)));
         let (mut optimizers, mut missing) = (Vec::new(), Vec::new());
@@ -95,7 +94,7 @@ impl<'a, 't> Plan<'a, 't> {
         match programs {
             Some(found) => {
                 obstacles.extend(found.into_iter().map(|obstacle| Obstacle { at: whole, ..obstacle }));
-                let unlimited = clipped.is_some() && handed_in.is_some_and(|(_, _, limit)| limit.is_none());
+                let unlimited = clipped.is_some() && handed_in.as_ref().is_some_and(|(_, _, limit)| limit.is_none());
                 obstacles.extend(unlimited.then(|| says::limit_unknown().at(whole)));
             }
             None if by_name.is_some() => {}
@@ -113,7 +112,7 @@ impl<'a, 't> Plan<'a, 't> {
             let lacks = may_lack && !is_known(made) && is_chosen(&file, made.call);
             match file.statement_of(made.call).filter(|_| lacks) {
                 Some(statement) => missing.push((statement, made.class().to_owned())),
-                None => match optimizer::read(input, file, made, limit(made.call).flatten()) {
+                None => match optimizer::read(input, file, made, limit(made.call).flatten().as_deref()) {
                     Ok(optimizer) => optimizers.push(optimizer),
                     Err(found) => obstacles.extend(found),
                 },
@@ -138,11 +137,11 @@ impl<'a, 't> Plan<'a, 't> {
                 obstacles.push(Obstacle::no_optimizer(whole));
             }
         }
-        let at = handed_in.map(|(at, ..)| at).or_else(|| optimizers.first().map(|o| o.call));
+        let at = handed_in.as_ref().map(|(at, ..)| *at).or_else(|| optimizers.first().map(|o| o.call));
         let limit = by_name.as_ref().and_then(|made| limit(made.call).flatten());
         let mut constants = Vec::new();
         for (name, value) in turn.iter().flat_map(|turn| &turn.constants) {
-            match at.and_then(|at| text_at(file, whole, at, *value)) {
+            match at.and_then(|at| file.written_at(*value, file.statement_of(at)?)) {
                 Some(text) => constants.push((name.clone(), text)),
                 None if at.is_some() => {
                     obstacles.push(says::constant_unknown(file.view.index.text_of(*value)).at(*value));

@@ -53,29 +53,34 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
         return Err(says::clipping_missing(other.class()).at(other.call));
     }
     let built: Vec<Id> = made.iter().filter(|m| clips(&m.qualified)).map(|m| m.call).collect();
-    let limit = index.text_of(limit);
-    let asked = clipping.condition(&file).map(|t| index.text_of(t));
-    let values =
-        Values::default().flag("tested", asked.is_some()).text("test", asked.unwrap_or("")).text("limit", limit);
+    let condition = clipping.condition(&file);
+    let values = |limit: &str, test: Option<&str>| {
+        Values::default().flag("tested", test.is_some()).text("test", test.unwrap_or_default()).text("limit", limit)
+    };
+    let argument = |made: &Id| {
+        let at = file.statement_of(*made)?;
+        let test = match condition {
+            Some(test) => Some(file.written_at(test, at)?),
+            None => None,
+        };
+        Some(plan.block("limit_argument", &values(&file.written_at(limit, at)?, test.as_deref())))
+    };
+    let texts: Option<Vec<String>> = built.iter().map(argument).collect();
     // Optimizers of other steps keep their gradients as they are.
-    if !plan.others.is_empty()
-        || built.is_empty()
-        || !built.iter().all(|b| clipping.is_known_at(file, plan.step.whole, *b))
-    {
+    let Some(texts) = texts.filter(|_| plan.others.is_empty() && !built.is_empty()) else {
         if plan.step.precision.unwrapped.iter().any(|(whole, _)| index.is_within(clipping.call, *whole)) {
             return Err(says::limit_unknown().at(clipping.call));
         }
-        let values = values.text("optimizer", plan.step.optimizer);
-        return Ok(Some(plan.block("step_limit", &values)));
-    }
-    let text = format!(", {}", plan.block("limit_argument", &values));
-    let keyword = text.split('=').next().unwrap_or(&text).trim_start_matches([',', ' ']).to_owned();
-    for at in built {
+        let values = values(index.text_of(limit), condition.map(|test| index.text_of(test)));
+        return Ok(Some(plan.block("step_limit", &values.text("optimizer", plan.step.optimizer))));
+    };
+    for (at, argument) in built.into_iter().zip(texts) {
+        let keyword = argument.split('=').next().unwrap_or(&argument).trim();
         let given = arguments(&file, at);
-        let is_given = index.arguments(at).keyword(&keyword).is_some();
+        let is_given = index.arguments(at).keyword(keyword).is_some();
         let Some(last) = given.last().filter(|_| !is_given) else { continue };
         let end = index.item(*last).end;
-        plan.edit(at, Change::Expression { node: at, range: end..end, text: text.clone() });
+        plan.edit(at, Change::Expression { node: at, range: end..end, text: format!(", {argument}") });
     }
     Ok(None)
 }

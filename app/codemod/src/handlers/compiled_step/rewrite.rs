@@ -263,7 +263,15 @@ impl Plan<'_, '_> {
             }
             if let Some(joined) = &a.joined {
                 let name = self.input.settings.definitions.names(JOINS).first().map_or("", |n| n.name.as_str());
-                let joins = format!("{0} = {name}({0}, {1})", joined.name, a.value);
+                let joins = format!("{} = {name}({}, {})", joined.name, joined.loader, a.value);
+                let is_counted = |read: Id| {
+                    let tests = a.tests.iter().filter_map(|test| index.condition(*test));
+                    tests.chain(a.named.map(|named| named.0)).any(|part| index.is_within(read, part))
+                };
+                for &read in joined.reads.iter().filter(|read| !is_counted(**read)) {
+                    let range = index.range(read);
+                    self.edit(read, Change::Expression { node: read, range, text: joined.name.clone() });
+                }
                 let set = (!matches!(a.known, Known::FromStart)).then_some(text);
                 self.insert(joined.at, joined.after, &set.into_iter().chain([joins]).collect::<Vec<_>>().join("\n"));
             }

@@ -73,11 +73,13 @@ fn a_number_of_batches_that_is_set_anew() {
 /// Following a refusal's advice literally leads to a port.
 #[test]
 fn the_advice_about_the_number_of_batches_can_be_followed() {
-    let twice =
-        accumulates(", cfg", "    n = cfg['n']\n", "n", "    cfg = {}\n    train(net, loader, opt, cfg)\n", ", cfg");
+    let above = "    n = cfg['n']\n";
+    let known = accumulates(", cfg", above, "n", "    cfg = {}\n    train(net, loader, opt, cfg)\n", ", cfg");
+    assert!(to_ipu(&known).0.contains("JoinedBatches(loader, cfg['n'])"), "{}", to_ipu(&known).0);
+    let twice = known.replace(above, "").replace("        loss = ", "        n = pick()\n        loss = ");
     check_refused(&twice, "Assign it once at the top of the file, below the imports (`ACCUMULATE = 4`");
     let advised = twice
-        .replace("    n = cfg['n']\n", "")
+        .replace("        n = pick()\n", "")
         .replace("\n\n\ndef train", "\n\nACCUMULATE = json.load(open('a.json'))['n']\n\n\ndef train")
         .replace(" n\n", " ACCUMULATE\n")
         .replace("% n ", "% ACCUMULATE ");
@@ -122,10 +124,15 @@ fn batches_of_another_files_loader_are_joined() {
     );
     let (after, said) = ported("ipu", &[("a.py", &made)]);
     assert!(after[0].contains("    loader = make_loader()\n    if not ipu_training_steps:\n"), "{said}{}", after[0]);
-    // A number that is only known later, and batches that do not come from a loader.
     let late = ACCUMULATES.replace("args.parts", "parts").replace("    for i", "    parts = args.parts\n    for i");
+    let (after, said) = ported("ipu", &[("a.py", &late)]);
+    assert!(after[0].contains("    loader = JoinedBatches(loader, parts)\n    for i"), "{said}{}", after[0]);
+    // A number that is only known in the loop, and batches that do not come from a loader.
+    let inside = ACCUMULATES
+        .replace("args.parts", "parts")
+        .replace("        loss = ", "        parts = pick()\n        loss = ");
     let other = ACCUMULATES.replace("enumerate(loader)", "enumerate(loader())");
-    for program in [late, other.replace("model, loader,", "model, batches,").replace("(loader", "(batches")] {
+    for program in [inside, other.replace("model, loader,", "model, batches,").replace("(loader", "(batches")] {
         check_said("ipu", &program, "Not ported: on the IPU one call takes all batches that a step accumulates");
     }
 }
