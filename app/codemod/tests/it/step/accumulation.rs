@@ -75,7 +75,7 @@ fn a_number_of_batches_that_is_set_anew() {
 fn the_advice_about_the_number_of_batches_can_be_followed() {
     let above = "    n = cfg['n']\n";
     let known = accumulates(", cfg", above, "n", "    cfg = {}\n    train(net, loader, opt, cfg)\n", ", cfg");
-    assert!(to_ipu(&known).0.contains("JoinedBatches(loader, cfg['n'])"), "{}", to_ipu(&known).0);
+    assert!(to_ipu(&known).0.contains("gradientAccumulation(cfg['n'])"), "{}", to_ipu(&known).0);
     let twice = known.replace(above, "").replace("        loss = ", "        n = pick()\n        loss = ");
     check_refused(&twice, "Assign it once at the top of the file, below the imports (`ACCUMULATE = 4`");
     let advised = twice
