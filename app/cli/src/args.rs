@@ -264,9 +264,9 @@ pub(crate) enum SiteCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Folder to serve
-    #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "dist")]
-    pub(crate) dir: PathBuf,
+    /// Folder to serve [default: the site in one file that an installed command contains; in a checkout, dist]
+    #[arg(long, visible_alias = "out", value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
     /// Port to listen on; 0 selects any free port
     #[arg(long, default_value_t = 8080)]
     pub(crate) port: u16,

@@ -30,6 +30,8 @@ mod usage;
 use crate::said::say_line;
 use args::{Cli, Command, RecipesCommand, SiteCommand};
 use clap::Parser;
+use clap::error::ErrorKind;
+use codemod::RecipeSet;
 use std::process::ExitCode;
 
 /// A port and a build of the site allocate many small objects on two threads; the allocator of the C library takes a
@@ -38,7 +40,12 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => return status(output::print(&version()).map(|()| true)),
+        Err(error) => error.exit(),
+    };
+    let done = match command {
         Command::Port(args) => port::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Matrix(args) => matrix::run(&args),
@@ -50,6 +57,15 @@ fn main() -> ExitCode {
         Command::Site(SiteCommand::Build(args)) => site::build(&args),
         Command::Site(SiteCommand::Serve(args)) => serve::run(args),
     };
+    status(done)
+}
+
+/// What `--version` prints: the hash is the one in the certificates of this build's ports.
+fn version() -> String {
+    format!("portolan {}\nguides {}\n", env!("CARGO_PKG_VERSION"), RecipeSet::embedded().hash())
+}
+
+fn status(done: anyhow::Result<bool>) -> ExitCode {
     match done {
         Ok(true) if said::lost() => ExitCode::from(1),
         Ok(true) => ExitCode::SUCCESS,
