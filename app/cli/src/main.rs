@@ -4,6 +4,7 @@
 //! [`args`] defines the command line, [`project`] finds and reads the files, [`port`] passes them to the engine and
 //! [`output`] writes the result to the requested place.
 
+mod api;
 mod args;
 mod events;
 mod forward;
@@ -42,13 +43,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
-        Err(error) if error.kind() == ErrorKind::DisplayVersion => return status(output::print(&version()).map(|()| true)),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => {
+            return status(output::print(&version()).map(|()| true));
+        }
         Err(error) => error.exit(),
     };
     let done = match command {
         Command::Port(args) => port::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Matrix(args) => matrix::run(&args),
+        Command::Api(args) => api::run(&args),
         Command::Launch(args) => launch_script::run(&args),
         Command::Forward(args) => forward::run(&args),
         Command::Events(args) => events::run(&args),
