@@ -123,7 +123,7 @@ class Installed:
     def run(self, *words, code=0, program=None):
         command = list(program or [self.program]) + list(words)
         ran = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True, encoding="utf-8")
-        shown = " ".join(["portolan", *words])
+        shown = " ".join(["python -m portolan" if program else "portolan", *words])
         require(ran.returncode == code, f"`{shown}` ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}")
         print(f"    {shown}")
         return ran.stdout, ran.stderr

@@ -117,15 +117,16 @@ fn make(python: &Path, folder: &Path, site: &Path, target: Option<&str>) -> Resu
 fn prepare(package: &Path) -> Result<()> {
     let root = workspace::root();
     let read = |path: &str| fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {path}"));
+    // maturin packs a module only from below the folder that it starts in.
+    let module = |name: &str| format!("app/cli/python/portolan/{name}");
     fs::remove_dir_all(package).ok();
-    fs::create_dir_all(package).with_context(|| format!("cannot create {}", package.display()))?;
-    let write =
-        |name: &str, text: &str| fs::write(package.join(name), text).with_context(|| format!("cannot write {name}"));
+    let write = |name: &str, text: &str| {
+        let file = package.join(name);
+        let written = fs::create_dir_all(file.parent().unwrap_or(package)).and_then(|()| fs::write(&file, text));
+        written.with_context(|| format!("cannot write {}", file.display()))
+    };
     let repository = std::env::var(REPOSITORY).ok();
-    let mut project = read("pyproject.toml")?;
-    for key in ["manifest-path", "python-source"] {
-        project = with_absolute_path(&project, key, &root)?;
-    }
+    let mut project = with_absolute_path(&read("pyproject.toml")?, "manifest-path", &root)?;
     if let Some(address) = &repository {
         project += &format!("\n[project.urls]\nRepository = \"{address}\"\n");
         project += &format!("Changelog = \"{address}/blob/v{}/CHANGELOG.md\"\n", env!("CARGO_PKG_VERSION"));
@@ -134,7 +135,7 @@ fn prepare(package: &Path) -> Result<()> {
     let is_there = |path: &str| root.join(path).exists();
     let link = repository.map(|address| (address, format!("v{}", env!("CARGO_PKG_VERSION"))));
     write("README.md", &description::of(&read("README.md")?, link, &is_there)?)?;
-    for name in ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE"] {
+    for name in ["LICENSE", "LICENSE-MIT", "LICENSE-APACHE", &module("__init__.py"), &module("__main__.py")] {
         write(name, &read(name)?)?;
     }
     let list =
