@@ -7,11 +7,11 @@ import sysconfig
 
 
 def find():
-    """The command's file: in the folder for programs of the Python that runs this, of its user, or beside the module (`pip install --target`)."""
+    """The command's file: beside the module after `pip install --target`, else where this Python or its user has programs."""
     name = "portolan" + (".exe" if os.name == "nt" else "")
     user = sysconfig.get_preferred_scheme("user") if sys.version_info >= (3, 10) else os.name + "_user"
     beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")
-    for folder in (sysconfig.get_path("scripts"), sysconfig.get_path("scripts", scheme=user), beside):
+    for folder in (beside, sysconfig.get_path("scripts"), sysconfig.get_path("scripts", scheme=user)):
         file = os.path.join(folder, name)
         if os.path.isfile(file):
             return file
