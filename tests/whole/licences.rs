@@ -1,5 +1,6 @@
 //! The project's third-party components: where each package comes from, its licence, and which of them are delivered
-//! with the site, with the texts of the licences (`app/site/src/texts/licences.json`, which the site shows).
+//! with the site or with the command, with the texts of the licences (`app/site/src/texts/licences.json`, which the site shows and every
+//! wheel of the command contains).
 //!
 //! `UPDATE=1 cargo test -p tests --test whole licences` rewrites the list; review the diff before committing it.
 
@@ -73,17 +74,23 @@ fn packages_come_from_one_registry_under_licences_that_fit() {
     assert_eq!(unsummed, [""; 0], "every package is known by its hash");
 }
 
-/// The packages that are compiled into the site's files.
+/// The packages that are compiled into the site's files, and into the command on any system.
 fn delivered() -> Vec<Value> {
-    let metadata = metadata(&["--filter-platform", "wasm32-unknown-unknown"]);
+    let mut packages = reached(&metadata(&["--filter-platform", "wasm32-unknown-unknown"]), &["web", "forward"]);
+    packages.extend(reached(&metadata(&[]), &["cli"]));
+    packages.into_values().collect()
+}
+
+/// The packages that are compiled into some of the project's own, by id.
+fn reached(metadata: &Value, ours: &[&str]) -> BTreeMap<String, Value> {
     let packages: BTreeMap<&str, &Value> = list(&metadata["packages"]).iter().map(|p| (text(&p["id"]), p)).collect();
     let nodes: BTreeMap<&str, &Value> =
         list(&metadata["resolve"]["nodes"]).iter().map(|n| (text(&n["id"]), n)).collect();
     let is_macro = |package: &Value| {
         list(&package["targets"]).iter().any(|target| list(&target["kind"]).iter().any(|kind| kind == "proc-macro"))
     };
-    let is_ours = |name: &str| ["web", "forward"].contains(&name);
-    let mut open: Vec<&str> = packages.iter().filter(|(_, p)| is_ours(text(&p["name"]))).map(|(id, _)| *id).collect();
+    let is_ours = |package: &Value| ours.contains(&text(&package["name"]));
+    let mut open: Vec<&str> = packages.iter().filter(|(_, package)| is_ours(package)).map(|(id, _)| *id).collect();
     let mut seen = BTreeSet::new();
     while let Some(id) = open.pop() {
         // A macro's dependencies run in the compiler, and are not delivered.
@@ -93,7 +100,8 @@ fn delivered() -> Vec<Value> {
         let ordinary = |dependency: &&Value| list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
         open.extend(list(&nodes[id]["deps"]).iter().filter(ordinary).map(|dependency| text(&dependency["pkg"])));
     }
-    seen.into_iter().map(|id| packages[id].clone()).filter(|package| !package["source"].is_null()).collect()
+    let foreign = seen.into_iter().filter(|id| !packages[*id]["source"].is_null());
+    foreign.map(|id| (id.to_owned(), packages[id].clone())).collect()
 }
 
 /// The text of a package's licence; of several the shortest that is sufficient. Empty if the package contains none.
@@ -120,7 +128,7 @@ fn paragraphs(text: &str) -> String {
 }
 
 #[test]
-fn the_site_lists_what_it_delivers() {
+fn what_is_delivered_is_listed() {
     let mut by_text: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for package in delivered() {
         let names = list(&package["authors"]).iter().map(|author| text(author).split(" <").next().unwrap_or_default());

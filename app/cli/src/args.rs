@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Rehearse(Box<RehearseArgs>),
     /// Compare all targets for every affected line of a project
     Matrix(MatrixArgs),
+    /// Show what becomes of an API name on each target
+    Api(ApiArgs),
     /// Write a script that starts the ported program, or check one
     Launch(Box<LaunchArgs>),
     /// Run CosmicTagger's UResNet on the CPU and compare another run's outputs with it
@@ -111,6 +113,26 @@ pub(crate) struct MatrixArgs {
     /// Files and folders to analyse as one project
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
+}
+
+const API_HELP: &str = "\
+The answer is that of the site's API lookup: the code that takes the name's place, or `removed`, `rewritten`
+(more than a line) or `manual` (only reported), with the recipes. Several lines of a target are for different uses.
+
+Exit status: 0 known; 1 no recipe names it; 2 wrong usage.";
+
+#[derive(Debug, Args)]
+#[command(after_help = API_HELP)]
+pub(crate) struct ApiArgs {
+    /// Show this target only
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// Output format; the JSON is described in schema/
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+    /// Full name, such as torch.cuda.amp.autocast; a method as cuda or `.cuda()`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
 }
 
 const FORWARD_HELP: &str = "\
@@ -250,7 +272,7 @@ pub(crate) enum RecipesCommand {
 pub(crate) enum ListFormat {
     /// One line per entry
     Text,
-    /// A JSON array
+    /// JSON
     Json,
 }
 
@@ -264,9 +286,9 @@ pub(crate) enum SiteCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Folder to serve
-    #[arg(long, visible_alias = "out", value_name = "DIR", default_value = "dist")]
-    pub(crate) dir: PathBuf,
+    /// Folder to serve [default: the site in one file that an installed command contains; in a checkout, dist]
+    #[arg(long, visible_alias = "out", value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
     /// Port to listen on; 0 selects any free port
     #[arg(long, default_value_t = 8080)]
     pub(crate) port: u16,

@@ -4,6 +4,7 @@
 //! [`args`] defines the command line, [`project`] finds and reads the files, [`port`] passes them to the engine and
 //! [`output`] writes the result to the requested place.
 
+mod api;
 mod args;
 mod events;
 mod forward;
@@ -30,6 +31,8 @@ mod usage;
 use crate::said::say_line;
 use args::{Cli, Command, RecipesCommand, SiteCommand};
 use clap::Parser;
+use clap::error::ErrorKind;
+use codemod::RecipeSet;
 use std::process::ExitCode;
 
 /// A port and a build of the site allocate many small objects on two threads; the allocator of the C library takes a
@@ -38,10 +41,18 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => {
+            return status(output::print(&version()).map(|()| true));
+        }
+        Err(error) => error.exit(),
+    };
+    let done = match command {
         Command::Port(args) => port::run(&args),
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Matrix(args) => matrix::run(&args),
+        Command::Api(args) => api::run(&args),
         Command::Launch(args) => launch_script::run(&args),
         Command::Forward(args) => forward::run(&args),
         Command::Events(args) => events::run(&args),
@@ -50,6 +61,15 @@ fn main() -> ExitCode {
         Command::Site(SiteCommand::Build(args)) => site::build(&args),
         Command::Site(SiteCommand::Serve(args)) => serve::run(args),
     };
+    status(done)
+}
+
+/// What `--version` prints: the hash is the one in the certificates of this build's ports.
+fn version() -> String {
+    format!("portolan {}\nguides {}\n", env!("CARGO_PKG_VERSION"), RecipeSet::embedded().hash())
+}
+
+fn status(done: anyhow::Result<bool>) -> ExitCode {
     match done {
         Ok(true) if said::lost() => ExitCode::from(1),
         Ok(true) => ExitCode::SUCCESS,

@@ -6,8 +6,9 @@ use crate::output::print;
 use crate::project::Project;
 use crate::said::say_line;
 use anyhow::Result;
-use codemod::{CellState, Matrix, MatrixCell, RecipeSet, Style, matrix};
+use codemod::{CellState, Matrix, RecipeSet, Style, matrix};
 use python::SourceFile;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Maximum number of characters shown of a line of code.
@@ -30,10 +31,35 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
     sources.extend(project.configuration().into_iter().map(|(_, file)| file));
     let matrix = matrix(&sources, RecipeSet::embedded(), Style::Auto);
     match args.format {
-        ListFormat::Json => print(&format!("{:#}\n", serde_json::to_value(&matrix)?))?,
+        ListFormat::Json => {
+            let mut value = serde_json::to_value(&matrix)?;
+            value["totals"] = totals(&matrix);
+            print(&format!("{value:#}\n"))?;
+        }
         ListFormat::Text => print(&table(&matrix))?,
     }
     Ok(all_read)
+}
+
+/// The states that are counted: all but those of unchanged lines.
+const COUNTED: [CellState; 3] = [CellState::Done, CellState::NeedsYou, CellState::NotPossible];
+
+/// The number of lines with a state on the target of a column.
+fn count(matrix: &Matrix, column: usize, state: CellState) -> usize {
+    matrix.rows.iter().filter(|row| row.cells[column].state == state).count()
+}
+
+/// The counts of each target, under the names of the cells' states.
+fn totals(matrix: &Matrix) -> Value {
+    let of = |(column, target): (usize, &String)| {
+        let mut one = json!({ "target": target });
+        for state in COUNTED {
+            let name = json!(state).as_str().unwrap_or_default().to_owned();
+            one[name] = count(matrix, column, state).into();
+        }
+        one
+    };
+    matrix.targets.iter().enumerate().map(of).collect()
 }
 
 fn table(matrix: &Matrix) -> String {
@@ -45,7 +71,8 @@ fn table(matrix: &Matrix) -> String {
         format!("{path}:{line}  {short}{}", if short.len() < text.len() { "…" } else { "" })
     };
     let places: Vec<String> = matrix.rows.iter().map(|row| place(&row.path, row.line, &row.text)).collect();
-    let first = places.iter().map(|place| place.chars().count()).max().unwrap_or(0);
+    let longest = places.iter().map(|place| place.chars().count()).max().unwrap_or(0);
+    let first = longest.max("lines not possible".len());
     let widths: Vec<usize> = matrix.targets.iter().map(|target| target.len().max("not possible".len())).collect();
     let mut out = format!("{:first$}", "");
     for (target, width) in matrix.targets.iter().zip(&widths) {
@@ -55,15 +82,23 @@ fn table(matrix: &Matrix) -> String {
     for (place, row) in places.iter().zip(&matrix.rows) {
         let mut line = format!("{place:first$}");
         for (cell, width) in row.cells.iter().zip(&widths) {
-            let _ = write!(line, "  {:width$}", word(cell));
+            let _ = write!(line, "  {:width$}", word(cell.state));
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out.push('\n');
+    for state in COUNTED {
+        let mut line = format!("{:first$}", format!("lines {}", word(state)));
+        for (column, width) in widths.iter().enumerate() {
+            let _ = write!(line, "  {:<width$}", count(matrix, column, state));
         }
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
 }
 
-fn word(cell: &MatrixCell) -> &'static str {
-    match cell.state {
+fn word(state: CellState) -> &'static str {
+    match state {
         CellState::Untouched => "-",
         CellState::Done => "done",
         CellState::NeedsYou => "to do",

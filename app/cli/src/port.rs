@@ -7,7 +7,9 @@ use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
 use crate::{launch_project, output, sarif};
 use anyhow::Result;
-use codemod::{Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetOption, TwinCommands};
+use codemod::{
+    Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, TwinCommands,
+};
 use launch::Twin;
 use python::{SourceFile, Trees};
 use training::Program;
@@ -211,16 +213,17 @@ fn patch(project: &Project, ported: &Ported) -> String {
     patch.collect()
 }
 
+/// A target that no guide is for.
+pub(crate) fn unknown_target(id: &str, targets: &[TargetInfo]) -> Usage {
+    let known: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();
+    usage(format!("no recipes for target `{id}`; available targets: {}", known.join(", ")))
+}
+
 /// A misspelt word must not silently disable something.
 pub(crate) fn check_words(recipes: &RecipeSet, options: &Options) -> Result<(), Usage> {
     let targets = recipes.targets();
     let Some(target) = targets.iter().find(|target| target.id == options.target) else {
-        let known: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();
-        return Err(usage(format!(
-            "no recipes for target `{}`; available targets: {}",
-            options.target,
-            known.join(", ")
-        )));
+        return Err(unknown_target(&options.target, &targets));
     };
     if let Some(sdk) = options.sdk.as_ref().filter(|sdk| !target.knows(sdk)) {
         let (id, known) = (&target.id, target.sdks.join(", "));

@@ -20,7 +20,17 @@ const LONGEST_HEAD: u64 = 64 * 1024;
 /// The timeout of connections that browsers open but never use.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Serves a folder until the process is terminated.
+/// The site in one file, if this build contains it.
+const CARRIED: Option<&[u8]> = include!(concat!(env!("OUT_DIR"), "/site.rs"));
+
+/// What is served.
+enum Site {
+    Folder(PathBuf),
+    /// A single page, at `/`.
+    OneFile(&'static [u8]),
+}
+
+/// Serves a site until the process is terminated.
 ///
 /// Every connection has a thread and answers one request: a browser opens several connections at once and keeps some
 /// idle, and none of them may block another.
@@ -32,26 +42,31 @@ pub(crate) fn run(args: ServeArgs) -> Result<bool> {
         });
     }
     // What changes while the first pages are built is a change.
-    let sources = args.watch.then(|| live::look_at_sources(&args));
+    let sources = args.watch.then(|| live::look_at_sources(&args.sources));
     let live = args.watch.then(Live::default);
+    let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from("dist"));
     if args.watch {
-        live::build(&args)?;
+        live::build(&dir, &args.sources)?;
     }
-    let dir = &args.dir;
-    if !dir.is_dir() {
-        return Err(usage(format!("{}: folder not found; build the site first", dir.display())).into());
-    }
-    let dir = fs::canonicalize(dir)?;
+    let site = match CARRIED {
+        Some(page) if args.dir.is_none() && !args.watch => Site::OneFile(page),
+        _ if dir.is_dir() => Site::Folder(fs::canonicalize(&dir)?),
+        _ => return Err(usage(format!("{}: folder not found; build the site first", dir.display())).into()),
+    };
     let listener =
         TcpListener::bind(("127.0.0.1", args.port)).with_context(|| format!("can't listen on port {}", args.port))?;
-    println!("Serving {} on http://{}/", dir.display(), listener.local_addr()?);
+    let shown = match &site {
+        Site::Folder(dir) => dir.display().to_string(),
+        Site::OneFile(_) => "the site in one file".to_owned(),
+    };
+    println!("Serving {shown} on http://{}/", listener.local_addr()?);
     std::thread::scope(|scope| {
         if let (Some(live), Some(sources)) = (&live, sources) {
-            scope.spawn(|| live.watch(&args, sources));
+            scope.spawn(|| live.watch(&dir, &args.sources, sources));
         }
         for stream in listener.incoming().flatten() {
             // Errors of a disconnected browser are ignored.
-            scope.spawn(|| answer(stream, &dir, live.as_ref()).ok());
+            scope.spawn(|| answer(stream, &site, live.as_ref()).ok());
         }
     });
     Ok(true)
@@ -66,7 +81,7 @@ enum Found {
     Nothing,
 }
 
-fn answer(mut stream: TcpStream, dir: &Path, live: Option<&Live>) -> io::Result<()> {
+fn answer(mut stream: TcpStream, site: &Site, live: Option<&Live>) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut lines = BufReader::new((&stream).take(LONGEST_HEAD)).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
@@ -86,8 +101,8 @@ fn answer(mut stream: TcpStream, dir: &Path, live: Option<&Live>) -> io::Result<
         Some(_) if url == live::SCRIPT => {
             Response::new("200 OK", vec![("Content-Type", "text/javascript".into())], live::TEXT)
         }
-        Some(_) => live::listening(respond(method, url, dir)),
-        None => respond(method, url, dir),
+        Some(_) => live::listening(respond(method, url, site)),
+        None => respond(method, url, site),
     };
     stream.write_all(response.head().as_bytes())?;
     if method != "HEAD" {
@@ -120,11 +135,20 @@ impl Response {
     }
 }
 
-fn respond(method: &str, url: &str, dir: &Path) -> Response {
+fn respond(method: &str, url: &str, site: &Site) -> Response {
     let url = url.split(['?', '#']).next().unwrap_or("/");
     if !["GET", "HEAD"].contains(&method) {
         return Response::new("405 Method Not Allowed", vec![("Allow", "GET, HEAD".to_string())], "");
     }
+    let missing = || plain("404 Not Found", "404: page not found\n");
+    let dir = match site {
+        Site::Folder(dir) => dir,
+        Site::OneFile(page) if url == "/" => {
+            let kind = media_type(Path::new("index.html")).to_string();
+            return Response::new("200 OK", vec![("Content-Type", kind)], *page);
+        }
+        Site::OneFile(_) => return missing(),
+    };
     match find(dir, url) {
         Found::File(file) => {
             let mut response = send("200 OK", &file);
@@ -133,7 +157,7 @@ fn respond(method: &str, url: &str, dir: &Path) -> Response {
         }
         Found::Folder => Response::new("308 Permanent Redirect", vec![("Location", format!("{url}/"))], ""),
         Found::Nothing if dir.join("404.html").is_file() => send("404 Not Found", &dir.join("404.html")),
-        Found::Nothing => plain("404 Not Found", "404: page not found\n"),
+        Found::Nothing => missing(),
     }
 }
 
@@ -243,6 +267,18 @@ mod tests {
         {
             assert_eq!(find(&dir, nothing), Found::Nothing, "{nothing}");
         }
+    }
+
+    #[test]
+    fn a_site_in_one_file_is_one_page() {
+        let check = |url: &str, status: &str, body: &str| {
+            let response = respond("GET", url, &Site::OneFile(b"<html>"));
+            assert_eq!((response.status, String::from_utf8_lossy(&response.body).as_ref()), (status, body), "{url}");
+        };
+        check("/", "200 OK", "<html>");
+        check("/?x=1", "200 OK", "<html>");
+        check("/serve.rs", "404 Not Found", "404: page not found\n");
+        assert!(respond("HEAD", "/", &Site::OneFile(b"")).head().contains("Content-Type: text/html; charset=utf-8"));
     }
 
     #[test]

@@ -15,6 +15,7 @@
 #[macro_use]
 extern crate pretty_assertions;
 
+mod api_names;
 mod check;
 mod condition;
 mod configured;
@@ -48,6 +49,7 @@ mod unread;
 
 pub use guide::OptionKind;
 
+pub use api_names::{ApiNames, ApiResult, api_names, names_matched};
 pub use check::{CheckFailure, check_guide};
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use error::RecipeError;

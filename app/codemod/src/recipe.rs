@@ -299,7 +299,7 @@ fn without_errors(errors: &[RecipeError]) {
 }
 
 /// `hpu#model-to-device`.
-fn recipe_id(guide: &Guide, section: &Section) -> String {
+pub(crate) fn recipe_id(guide: &Guide, section: &Section) -> String {
     format!("{}#{}", guide.name, section.id)
 }
 

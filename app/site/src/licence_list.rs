@@ -1,4 +1,4 @@
-//! The page of licences: the site's third-party components and their terms.
+//! The page of licences: the third-party components of the site and of the command, and their terms.
 
 use crate::shell::{Frame, shell};
 use guide::html::escape;
@@ -31,7 +31,7 @@ pub(crate) fn write() -> Result<String, String> {
     let groups: String = groups.iter().map(Group::html).collect();
     let main = format!(
         "<div class=\"wrap band\">\n<article class=\"prose\">\n<h1>Licences</h1>\n<p class=\"lead\">Portolan is licensed under MIT or \
-         Apache-2.0, at your option. {count} packages by others are compiled into its programs; each is listed with its licence. Where a \
+         Apache-2.0, at your option. {count} packages by others are compiled into the programs of this site and the command; each is listed with its licence. Where a \
          package offers a choice, this site uses the licence whose text is shown.</p>\n\
          <p>Search uses <a href=\"https://github.com/lucaong/minisearch\">MiniSearch</a>, licensed under MIT; \
          the text is in the site’s file <code>minisearch-LICENSE.txt</code>. Rust’s standard library is licensed under MIT or Apache-2.0.</p>\n\
@@ -40,7 +40,7 @@ pub(crate) fn write() -> Result<String, String> {
     Ok(shell(&Frame {
         path: "licences/",
         title: "Licences",
-        description: "The packages that are compiled into this site’s programs, and their licences.",
+        description: "The packages that are compiled into this site’s programs and the command, and their licences.",
         main: &main,
         ..Frame::default()
     }))

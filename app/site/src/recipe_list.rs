@@ -1,9 +1,10 @@
 //! The index of all recipes, by guide: what each does, how safe it is, and what the guide leaves as manual work.
 
-use crate::api_list::{looked_for, named};
+use crate::api_list::named;
 use crate::badge;
 use crate::filter::{self, Choice, Filter};
 use crate::shell::{Frame, shell};
+use codemod::names_matched;
 use guide::html::escape;
 use guide::{Guide, Section};
 
@@ -90,7 +91,7 @@ fn targets_of<'a>(guide: &Guide, guides: &[Guide], targets: &[&'a str]) -> Vec<&
 
 /// The search text of a recipe: its heading, its reason, and the names that its rules match.
 fn words(section: &Section) -> String {
-    let names = looked_for(section);
+    let names = names_matched(section);
     let names: Vec<String> = names.into_iter().collect();
     format!("{} {} {}", section.title, section.reason, names.join(" "))
 }

@@ -28,6 +28,7 @@ mod step;
 mod suite;
 mod surroundings;
 mod wasm_kernels;
+mod wheel;
 mod workspace;
 
 use corpus::Part;
@@ -55,6 +56,8 @@ usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
                 [--minutes N] [--target T] [--habit H] [--seed N] [--resume] [--bounded]
   deny          licences, sources and known vulnerabilities of dependencies; needs the network
   sbom          writes the bill of materials of a release, as CycloneDX  FILE
+  wheel         builds the command as a Python wheel, with the site in it, and uses it in a clean environment
+                [--site FILE: the finished site in one file  --target TRIPLE: for another system]
   reproduce     builds the site twice, in different folders, and lists the files that differ
   bench port    porting time compared with a parse, ast-grep and TorchFix
   bench growth  how the time grows with lines, edits, calls and files; fails if faster than the size
@@ -115,6 +118,10 @@ fn main() -> ExitCode {
         ["size"] => size::run(size::Limit::Bar),
         ["deny"] => deny::check_all(),
         ["sbom", file] => sbom::write(Path::new(file)),
+        ["wheel", words @ ..] => match wheel::Request::parse(words) {
+            Some(request) => wheel::build(&request),
+            None => return refuse("wheel", &unknown("wheel", words)),
+        },
         ["reproduce"] => reproduce::build_twice(),
         ["bench", "port"] => bench::run_port(),
         ["bench", "growth"] => bench::run_growth(),

@@ -4,7 +4,7 @@
 //! per system.
 
 use super::Response;
-use crate::args::{BuildArgs, ServeArgs};
+use crate::args::{BuildArgs, PageSources};
 use crate::said::{say, say_line};
 use crate::site::write_pages;
 use anyhow::Result;
@@ -43,11 +43,10 @@ struct News {
 }
 
 /// Writes the pages, and prints the result. The folder may already contain a built site, which is kept.
-pub(super) fn build(args: &ServeArgs) -> Result<String> {
+pub(super) fn build(dir: &Path, sources: &PageSources) -> Result<String> {
     let start = Instant::now();
-    let sources =
-        BuildArgs { out: args.dir.clone(), sources: args.sources.clone(), port_page: None, single_file: None };
-    Ok(match write_pages(&sources)? {
+    let args = BuildArgs { out: dir.to_path_buf(), sources: sources.clone(), port_page: None, single_file: None };
+    Ok(match write_pages(&args)? {
         Ok(written) => {
             say_line!("portolan: {} files changed, {:.2} s", written.changed, start.elapsed().as_secs_f64());
             String::new()
@@ -61,19 +60,19 @@ pub(super) fn build(args: &ServeArgs) -> Result<String> {
 
 impl Live {
     /// Builds and notifies as long as the server runs.
-    pub(super) fn watch(&self, args: &ServeArgs, mut sources: Times) {
-        let mut site = look([args.dir.as_path()]);
+    pub(super) fn watch(&self, dir: &Path, sources: &PageSources, mut seen: Times) {
+        let mut site = look([dir]);
         loop {
             std::thread::sleep(PAUSE);
-            let now = look_at_sources(args);
+            let now = look_at_sources(sources);
             let mut faults = None;
-            if now != sources {
-                sources = now;
+            if now != seen {
+                seen = now;
                 // A file that can't be read now, because an editor is writing it, changes again a moment later.
-                faults = Some(build(args).unwrap_or_else(|error| format!("{error:#}\n")));
+                faults = Some(build(dir, sources).unwrap_or_else(|error| format!("{error:#}\n")));
             }
             // Others may write there too, such as a full build.
-            let now = look([args.dir.as_path()]);
+            let now = look([dir]);
             let other = now != site;
             site = now;
             let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,8 +119,8 @@ pub(super) fn listening(mut response: Response) -> Response {
 /// Files with the times of their last changes.
 pub(super) type Times = BTreeMap<PathBuf, SystemTime>;
 
-pub(super) fn look_at_sources(args: &ServeArgs) -> Times {
-    let folders = [&args.sources.guides, &args.sources.public, &args.sources.kit];
+pub(super) fn look_at_sources(sources: &PageSources) -> Times {
+    let folders = [&sources.guides, &sources.public, &sources.kit];
     look(folders.map(PathBuf::as_path))
 }
 

@@ -4,6 +4,7 @@
 #[macro_use]
 extern crate pretty_assertions;
 
+mod api;
 mod bad_input;
 mod check_port;
 mod checkpoints;

@@ -22,6 +22,32 @@ fn every_target_is_a_column() {
 }
 
 #[test]
+fn each_target_has_the_number_of_its_lines() {
+    let home =
+        folder(&[("a.py", "import torch\n\nnet = build().cuda()\nnet.share_memory(torch.cuda.utilization())\n")]);
+    let json = portolan(home.path(), &["matrix", "--format", "json", "a.py"]);
+    let json: Value = serde_json::from_str(&json.out).expect("it is JSON");
+    let text = portolan(home.path(), &["matrix", "a.py"]).out;
+    for (word, state) in [("lines done", "done"), ("lines to do", "needs-you"), ("lines not possible", "not-possible")]
+    {
+        let line = text.lines().find_map(|line| line.strip_prefix(word)).unwrap_or_else(|| panic!("{word}: {text}"));
+        let shown: Vec<u64> = line.split_whitespace().map(|number| number.parse().expect("a number")).collect();
+        let mut counted = Vec::new();
+        for (column, total) in json["totals"].as_array().expect("there are totals").iter().enumerate() {
+            assert_eq!(total["target"], json["targets"][column]);
+            let rows = json["rows"].as_array().expect("there are rows");
+            let own = rows.iter().filter(|row| row["cells"][column]["state"] == state).count() as u64;
+            assert_eq!(total[state], own, "{json}");
+            counted.push(own);
+        }
+        assert_eq!(shown, counted, "{text}");
+    }
+    let of = |target: &str| json["totals"].as_array()?.iter().find(|total| total["target"] == target).cloned();
+    assert_eq!(of("hpu").map(|total| total["done"].clone()), Some(2.into()), "{json}");
+    assert_eq!(of("ipu").map(|total| total["needs-you"].clone()), Some(2.into()), "{json}");
+}
+
+#[test]
 fn nothing_to_say_and_nothing_to_read() {
     let home = folder(&[("a.py", "x = 1\n")]);
     let ran = portolan(home.path(), &["matrix", "a.py"]);

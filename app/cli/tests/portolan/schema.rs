@@ -19,6 +19,11 @@ pub(crate) fn check_twin(value: &Value) {
     check_by(include_str!("../../../../schema/twin.schema.json"), value);
 }
 
+/// The answer about an API name.
+pub(crate) fn check_api(value: &Value) {
+    check_by(include_str!("../../../../schema/api.schema.json"), value);
+}
+
 fn check_by(text: &str, value: &Value) {
     let root: Value = serde_json::from_str(text).unwrap();
     assert_eq!(root["$schema"], "https://json-schema.org/draft/2020-12/schema");

@@ -151,20 +151,25 @@ fn make_environment(python: &Path, folder: &Path) -> Result<()> {
     run(Command::new(python).args(["-m", "venv"]).arg(folder))
 }
 
+/// A Python of any version, for environments; Windows calls it `python`.
+fn any_python() -> Result<PathBuf> {
+    let names: &[&str] = if cfg!(windows) { &["python3", "python"] } else { &["python3"] };
+    names.iter().find_map(|name| on_path(name)).context("python3 is not on PATH: run cargo xtask setup")
+}
+
 /// The Python of an environment in `folder` with only pip.
 pub(crate) fn python_with_pip(folder: &Path) -> Result<PathBuf> {
     let folder = folder.join("python");
     let own = program_in(&folder);
     if ask(&own, &["-m", "pip", "--version"]).is_none() {
-        let python = on_path("python3").context("python3 is not on PATH: run cargo xtask setup")?;
-        make_environment(&python, &folder)?;
+        make_environment(&any_python()?, &folder)?;
     }
     Ok(own)
 }
 
 /// The Python of an environment in `folder` with the packages of a list, created once for each list.
 pub(crate) fn python_with_packages(folder: &Path, list: &Path) -> Result<PathBuf> {
-    let python = on_path("python3").context("python3 is not on PATH: run cargo xtask setup")?;
+    let python = any_python()?;
     let folder = folder.join("python");
     let own = program_in(&folder);
     let wanted = std::fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;

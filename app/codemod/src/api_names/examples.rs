@@ -1,12 +1,12 @@
 //! The names in a recipe's examples, if its rules don't contain them. A handler's rule does not show which of them it
 //! removes, but its examples do.
 
-use crate::dotted_names::names;
+use super::dotted::names;
 use guide::{ExampleKind, Section};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names in the `before` examples of a section that are missing in the `after` ones, if a handler makes the difference.
-pub(crate) fn gone(section: &Section) -> BTreeSet<String> {
+pub(super) fn gone(section: &Section) -> BTreeSet<String> {
     if !section.rules.iter().any(|rule| rule.handler.is_some() && !rule.manual) {
         return BTreeSet::new();
     }
@@ -15,7 +15,7 @@ pub(crate) fn gone(section: &Section) -> BTreeSet<String> {
 }
 
 /// Names that the `before` examples of a section use.
-pub(crate) fn before(section: &Section) -> BTreeSet<String> {
+pub(super) fn before(section: &Section) -> BTreeSet<String> {
     of(section, ExampleKind::Before)
 }
 

@@ -1,7 +1,7 @@
 //! Dotted names in the lines of rules.
 
 /// Dotted names of a line of a rule; a method of a metavariable as `.cuda()`.
-pub(crate) fn names(line: &str) -> Vec<String> {
+pub(super) fn names(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut quoted = None;
     let mut word = String::new();

@@ -1,0 +1,1 @@
+"""The command `portolan`, which this package installs; see `python -m portolan --help`."""

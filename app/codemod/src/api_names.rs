@@ -1,0 +1,298 @@
+//! API names: every name that a recipe matches, and what becomes of it on each target.
+//!
+//! The site's page and the command answer from it. It reads the guides' rules and, because a handler's rule does not name what it
+//! removes, their examples, which guides that are packed for a download lack.
+
+mod dotted;
+mod examples;
+
+use crate::recipe::recipe_id;
+use dotted::names;
+use guide::{Guide, Rule, Section};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a recipe does with a name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ApiResult {
+    /// The code that takes its place, or `removed`, `rewritten`, `manual`.
+    pub text: String,
+    /// `hpu#model-to-device`.
+    pub recipe: String,
+    /// The recipe's heading.
+    pub title: String,
+    /// Whether [`ApiResult::text`] is code.
+    pub is_code: bool,
+}
+
+/// Names, each with its results by target. Methods are `.cuda()`.
+pub type ApiNames<'a> = BTreeMap<String, BTreeMap<&'a str, BTreeSet<ApiResult>>>;
+
+/// The recipe of a result.
+struct Origin {
+    recipe: String,
+    title: String,
+}
+
+impl Origin {
+    fn of(guide: &Guide, section: &Section) -> Origin {
+        Origin { recipe: recipe_id(guide, section), title: section.title.clone() }
+    }
+
+    fn result(&self, text: &str, is_code: bool) -> ApiResult {
+        ApiResult { text: text.to_string(), recipe: self.recipe.clone(), title: self.title.clone(), is_code }
+    }
+}
+
+/// Every name that the recipes of these targets match.
+#[must_use]
+pub fn api_names<'a>(guides: &[Guide], targets: &[&'a str]) -> ApiNames<'a> {
+    let mut all = ApiNames::new();
+    for target in targets {
+        for (guide, section) in sections(guides, target).filter(|(_, section)| !section.rules.is_empty()) {
+            let from = Origin::of(guide, section);
+            let used = examples::before(section);
+            for (name, result) in section.rules.iter().flat_map(|rule| results(rule, &used, &from)) {
+                all.entry(name).or_default().entry(*target).or_default().insert(result);
+            }
+        }
+    }
+    // A recipe that only changes arguments is listed for names that some recipe replaces.
+    for target in targets {
+        for (guide, section) in sections(guides, target) {
+            let from = Origin::of(guide, section);
+            let kept = section.rules.iter().filter_map(|rule| kept(rule, &from));
+            let gone = examples::gone(section).into_iter().map(|name| (name, from.result("rewritten", false)));
+            for (name, result) in kept.chain(gone) {
+                if let Some(by_target) = all.get_mut(&name) {
+                    by_target.entry(*target).or_default().insert(result);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The sections of the guides whose recipes apply to a target, those of the target that it extends first.
+fn sections<'a>(guides: &'a [Guide], target: &str) -> impl Iterator<Item = (&'a Guide, &'a Section)> {
+    let guides = guides_of(guides, target).into_iter();
+    guides.flat_map(|guide| guide.sections.iter().map(move |section| (guide, section)))
+}
+
+fn guides_of<'a>(guides: &'a [Guide], target: &str) -> Vec<&'a Guide> {
+    let own = || guides.iter().filter(|guide| guide.front.target.as_deref() == Some(target));
+    let base = own().find_map(|guide| guide.front.extends.as_deref()).filter(|base| *base != target);
+    let of_base = guides.iter().filter(|guide| base.is_some() && guide.front.target.as_deref() == base);
+    of_base.chain(own()).collect()
+}
+
+/// A line of a rule as readable code: `$X.to($$$ARGS)` as `x.to(…)`.
+fn as_code(line: &str) -> String {
+    let mut code = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('$') {
+        code += before;
+        let name = after.trim_start_matches('$');
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+        match after.starts_with('$') {
+            true => code.push('…'),
+            false => code += &name[..end].to_ascii_lowercase(),
+        }
+        rest = &name[end..];
+    }
+    code + rest
+}
+
+/// The names that the rules of a section match.
+#[must_use]
+pub fn names_matched(section: &Section) -> BTreeSet<String> {
+    let used = examples::before(section);
+    let patches = section.rules.iter().flat_map(|rule| spelled_out(rule, &used));
+    patches.flat_map(|patch| matched_by(&patch)).collect()
+}
+
+/// A rule's patch for each name in its conditions' lists for a member: `torch.cuda.$NAME` with
+/// `$NAME is one of Event, Stream` as `torch.cuda.Event` and `torch.cuda.Stream`. An unrestricted member is replaced by
+/// those in the section's examples.
+fn spelled_out(rule: &Rule, used: &BTreeSet<String>) -> Vec<String> {
+    let mut patches = vec![rule.patch.clone()];
+    for condition in &rule.conditions {
+        let Some((variable, list)) = condition.text.split_once(" is one of ") else { continue };
+        let member = format!(".{variable}");
+        let names_a_member = |patch: &String| {
+            let mut behind = patch.match_indices(&member).map(|(at, _)| &patch[at + member.len()..]);
+            behind.any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        };
+        let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if variable.starts_with('$') && patches.iter().any(names_a_member) {
+            let names: Vec<&str> = list.split(',').map(str::trim).filter(is_name).collect();
+            let with = |patch: &String| names.iter().map(|name| patch.replace(variable, name)).collect::<Vec<_>>();
+            patches = patches.iter().flat_map(with).collect();
+        }
+    }
+    let is_excluded = |variable: &str, name: &str| {
+        let lists = rule.conditions.iter().filter_map(|condition| condition.text.split_once(" is not one of "));
+        lists.filter(|(of, _)| *of == variable).any(|(_, list)| list.split(',').any(|other| other.trim() == name))
+    };
+    let shown = |patch: &String| -> Vec<String> {
+        let members = open_members(patch).into_iter().flat_map(|(module, variable)| {
+            let members = used.iter().filter_map(move |name| name.strip_prefix(module)?.strip_prefix('.'));
+            let members = members.filter(move |name| !name.contains(['.', '(']) && !is_excluded(variable, name));
+            members.map(|name| patch.replace(variable, name)).collect::<Vec<_>>()
+        });
+        members.collect()
+    };
+    let shown: Vec<String> = patches.iter().flat_map(shown).collect();
+    patches.into_iter().chain(shown).collect()
+}
+
+/// Members of modules with a metavariable in a patch: `torch.backends.cudnn` and `$FLAG` of
+/// `torch.backends.cudnn.$FLAG`.
+fn open_members(patch: &str) -> BTreeSet<(&str, &str)> {
+    let words = patch.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));
+    let open = words.filter_map(|word| word.rsplit_once('.')).filter(|(module, variable)| {
+        let is_one = variable.strip_prefix('$').is_some_and(|name| !name.is_empty() && !name.contains('$'));
+        is_one && module.contains('.') && !module.contains('$')
+    });
+    open.collect()
+}
+
+fn matched_by(patch: &str) -> BTreeSet<String> {
+    let removed = || patch.lines().filter_map(|line| line.strip_prefix('-'));
+    let context = || patch.lines().filter_map(|line| line.strip_prefix(' '));
+    if removed().next().is_some() {
+        removed().flat_map(|line| names(line.trim())).collect()
+    } else {
+        context().flat_map(|line| names(line.trim())).collect()
+    }
+}
+
+/// The names that a rule matches, each with its result.
+fn results(rule: &Rule, used: &BTreeSet<String>, from: &Origin) -> Vec<(String, ApiResult)> {
+    spelled_out(rule, used).iter().flat_map(|patch| results_of(rule, patch, from)).collect()
+}
+
+fn results_of(rule: &Rule, patch: &str, from: &Origin) -> Vec<(String, ApiResult)> {
+    let of =
+        |sign: char| -> Vec<&str> { patch.lines().filter_map(|line| line.strip_prefix(sign)).map(str::trim).collect() };
+    let (gone, new) = (of('-'), of('+'));
+    let removed = match rule.conditions.iter().any(|condition| condition.text.ends_with(" is unused")) {
+        true => "removed if unused",
+        false => "removed",
+    };
+    let one_line: Vec<&&str> =
+        new.iter().filter(|line| !line.starts_with("import ") && !line.starts_with("from ")).collect();
+    matched_by(patch)
+        .into_iter()
+        .filter(|name| gone.is_empty() || !new.iter().any(|line| self::names(line).contains(name)))
+        .map(|name| {
+            let result = match (rule.manual || new.is_empty() && gone.is_empty(), one_line.as_slice()) {
+                (true, _) => from.result("manual", false),
+                (_, [line]) if gone.len() == 1 && line.len() <= 60 => from.result(&chosen(rule, line), true),
+                (_, []) if !gone.is_empty() => from.result(removed, false),
+                _ => from.result("rewritten", false),
+            };
+            (name, result)
+        })
+        .collect()
+}
+
+/// The name of a call whose arguments a rule changes, and the resulting call.
+fn kept(rule: &Rule, from: &Origin) -> Option<(String, ApiResult)> {
+    let mut lines = rule.patch.lines().filter(|line| !line.starts_with("+ import "));
+    let (old, new) = (lines.next()?.strip_prefix("- ")?, lines.next()?.strip_prefix("+ ")?);
+    let (name, _) = old.split_once('(')?;
+    let is_name = name.contains('.') && !name.contains(['$', ' ', '=']);
+    let stays = new.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
+    let is_one = is_name && stays && lines.next().is_none() && new.len() <= 60;
+    is_one.then(|| (name.to_string(), from.result(&chosen(rule, new), true)))
+}
+
+/// A line that a rule writes, with the option under which it does.
+fn chosen(rule: &Rule, line: &str) -> String {
+    let choice = rule.option.as_ref().map(|choice| format!("  # {choice}"));
+    as_code(line) + &choice.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Origin, kept, names, results};
+    use guide::{Condition, Rule};
+    use std::collections::BTreeSet;
+
+    fn from() -> Origin {
+        Origin { recipe: "hpu#x".to_string(), title: "X".to_string() }
+    }
+
+    fn check(patch: &str, expected: &[(&str, &str)]) {
+        let rule = Rule { patch: patch.to_string(), ..Rule::default() };
+        let found: Vec<(String, String)> =
+            results(&rule, &BTreeSet::new(), &from()).into_iter().map(|(name, result)| (name, result.text)).collect();
+        let found: Vec<(&str, &str)> = found.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        assert_eq!(found, expected, "{patch}");
+    }
+
+    #[test]
+    fn what_becomes_of_names() {
+        check("- $M.cuda()\n+ $M.to(\"hpu\")\n", &[(".cuda()", "m.to(\"hpu\")")]);
+        check("- torch.cuda.empty_cache()\n", &[("torch.cuda.empty_cache", "removed")]);
+        check("  torch.jit.script($$$A)\n", &[("torch.jit.script", "manual")]);
+        check("- a.b($X)\n+ if $X:\n+     c.d()\n", &[("a.b", "rewritten")]);
+        check("- a.b($$$A, $X)\n+ c.d($X, $$$A, k=$X_1)\n", &[("a.b", "c.d(x, …, k=x_1)")]);
+        // A name that is kept is not the subject of the rule.
+        check("- a.b($X)\n+ a.b($X, c=1)\n", &[]);
+        check("", &[]);
+        // A method in a condition is not a name of the rule.
+        check("- $M.$RUN($X)\n+ $X\n", &[]);
+    }
+
+    #[test]
+    fn what_is_removed_or_kept_says_when() {
+        let condition = Condition { line: 1, text: "$S is unused".to_string(), any_of: Vec::new() };
+        let rule = |patch: &str| Rule { patch: patch.to_string(), ..Rule::default() };
+        let unused = Rule { conditions: vec![condition], ..rule("- $S = a.Scaler($$$A)\n") };
+        assert_eq!(results(&unused, &BTreeSet::new(), &from())[0].1.text, "removed if unused");
+        let off = Rule { option: Some("type=half".to_string()), ..rule("- a.Scaler($$$A)\n+ a.Scaler(on=False)\n") };
+        let (name, result) = kept(&off, &from()).expect("it stays");
+        assert_eq!((name.as_str(), result.text.as_str()), ("a.Scaler", "a.Scaler(on=False)  # type=half"));
+        assert_eq!(kept(&rule("- a.b($X)\n+ c.d($X)\n"), &from()), None);
+        assert_eq!(kept(&rule("- $M.b($X)\n+ $M.b($X, c=1)\n"), &from()), None);
+    }
+
+    #[test]
+    fn names_of_a_list_are_names_of_their_own() {
+        let of = |patch: &str, condition: &str| {
+            let condition = Condition { line: 1, text: condition.to_string(), any_of: Vec::new() };
+            let rule = Rule { patch: patch.to_string(), conditions: vec![condition], ..Rule::default() };
+            results(&rule, &BTreeSet::new(), &from())
+                .into_iter()
+                .map(|(name, result)| format!("{name}: {}", result.text))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of("- torch.cuda.$NAME\n+ torch.xpu.$NAME\n", "$NAME is one of Event, Stream"),
+            ["torch.cuda.Event: torch.xpu.Event", "torch.cuda.Stream: torch.xpu.Stream"]
+        );
+        assert_eq!(of("  a.$NAME()\n", "$NAME is one of seed"), ["a.seed: manual"]);
+        // An entry that is not a member, is longer than the variable or is negated gives no name.
+        assert!(of("- $M.$NAMES\n+ $M.b\n", "$NAME is one of seed").is_empty());
+        assert!(of("- a.$NAME\n+ a.b\n", "not $NAME is one of seed").is_empty());
+        assert!(of("- a.$NAME\n+ a.b\n", "$NAME is one of @seeds").is_empty());
+    }
+
+    #[test]
+    fn members_that_may_be_any_are_those_of_the_examples() {
+        let condition = Condition { line: 1, text: "$F is not one of tf32".to_string(), any_of: Vec::new() };
+        let patch = "- torch.backends.cudnn.$F = $V\n".to_string();
+        let rule = Rule { patch, conditions: vec![condition], ..Rule::default() };
+        let used = ["torch.backends.cudnn.benchmark", "torch.backends.cudnn.tf32", "torch.backends.mps.x", ".to()"];
+        let used = used.map(str::to_string).into();
+        let found: Vec<String> = results(&rule, &used, &from()).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(found, ["torch.backends.cudnn.benchmark"]);
+    }
+
+    #[test]
+    fn strings_hold_no_names() {
+        assert_eq!(names("f(\"a.b\", x.y, 1.5)"), ["x.y"]);
+        assert_eq!(names("self._opt.step()"), [".step()"]);
+    }
+}
