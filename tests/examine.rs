@@ -230,6 +230,7 @@ mod tests {
             start,
             end,
             text: text.to_owned(),
+            comments_removed: Vec::new(),
         };
         let text = format!("{}{text}{}", &before[..start], &before[end..]);
         PortedFile { path: "a.py".into(), changed: text != before, text, edits: vec![edit], diagnostics: Vec::new() }
