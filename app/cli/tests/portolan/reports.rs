@@ -164,7 +164,9 @@ fn places_are_those_of_the_file_on_the_disk() {
 fn places_of_a_file_that_is_not_written_are_those_of_the_original() {
     use std::os::unix::fs::PermissionsExt;
     let old = "import torch\n\nnet = torch.nn.Linear(4, 2).cuda()\ntorch.jit.script(net)\n";
-    let check = |format: &str, place: &dyn Fn(&Value, &str) -> Vec<(String, u64)>| {
+    /// The rule and the line of each message about a file of a report.
+    type Places<'p> = &'p dyn Fn(&Value, &str) -> Vec<(String, u64)>;
+    let check = |format: &str, place: Places<'_>| {
         let home = folder(&[("p/a.py", old), ("p/locked.py", old)]);
         std::fs::set_permissions(home.path().join("p/locked.py"), std::fs::Permissions::from_mode(0o444)).unwrap();
         let words = ["port", "--target", "hpu", "--style", "in-place", "--write", "--format", format, "p"];

@@ -154,7 +154,7 @@ fn count(found: &[(Entry, bool)], is_counted: impl Fn(&Entry) -> bool) -> Count 
 pub(super) fn table(compared: &[Compared], skipped: &[String]) -> String {
     let mut out = "## Ports of public repositories\n\n".to_owned();
     let other: Vec<&Compared> = compared.iter().filter(|one| !one.is_same()).collect();
-    let _ = write!(out, "{} ports were compared; {} differ.", compared.len(), other.len());
+    let _ = write!(out, "Ports compared: {}; different: {}.", compared.len(), other.len());
     if !skipped.is_empty() {
         let _ = write!(out, " Skipped:\n\n{}", skipped.iter().map(|one| format!("- {one}\n")).collect::<String>());
     }
@@ -244,7 +244,7 @@ mod tests {
     fn what_is_the_same_has_no_row() {
         let same = report(&[edit("x")], &[message(1, "m")]);
         check(&same, &same, "", &[]);
-        assert!(table(&[compared(&same, &same)], &[]).contains("1 ports were compared; 0 differ."));
+        assert!(table(&[compared(&same, &same)], &[]).contains("Ports compared: 1; different: 0."));
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
         let text = table(&[], &["owner/name: it can't be fetched".to_owned()]);
         assert_eq!(
             text,
-            "## Ports of public repositories\n\n0 ports were compared; 0 differ. Skipped:\n\n- owner/name: it can't be fetched\n\n"
+            "## Ports of public repositories\n\nPorts compared: 0; different: 0. Skipped:\n\n- owner/name: it can't be fetched\n\n"
         );
     }
 }
