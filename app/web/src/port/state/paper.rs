@@ -362,4 +362,25 @@ mod tests {
             "The comments `# room …` and `# 'b'` were removed with the lines that they describe.",
         );
     }
+
+    #[test]
+    fn a_card_has_the_comments_of_its_own_change() {
+        let (old, new) = ("a\n# room\nb\nc\nd\ne  # now\n", "a\nc\nd\n");
+        let mut view = View::default();
+        view.shown.diff = codemod::diff_texts(old, new, &[]);
+        // The comment above a statement may be the part of another edit than the statement.
+        let edit = |id: &str, line: usize, text: &str| EditNote {
+            id: id.into(),
+            recipe: "t#r".into(),
+            applicability: Applicability::Safe,
+            start: 0,
+            comments_removed: vec![RemovedComment { line, text: text.into() }],
+        };
+        let infos = hunk_infos(&State::default(), &[edit("t#r@9", 2, "# room"), edit("t#r@20", 6, "# now")], &view);
+        let said: Vec<&str> = infos.iter().map(|info| info.comments.as_str()).collect();
+        let sentence = |comment| format!("The comment `{comment}` was removed with the line that it describes.");
+        assert_eq!(said, [sentence("# room"), sentence("# now")]);
+        let bare = HunkInfo { comments: String::new(), ..infos[0].clone() };
+        assert!(head_height(&infos[0], 800.0) > head_height(&bare, 800.0));
+    }
 }
