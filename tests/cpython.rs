@@ -1,5 +1,6 @@
 //! A persistent CPython that checks texts (`look.py`).
 
+use codemod::PortedFile;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -19,6 +20,8 @@ pub struct Said {
     pub comments: Option<Vec<String>>,
     /// Places that use CUDA.
     pub mentions: Vec<Mention>,
+    /// Of a port: the first statement that no edit touches, and that is another one or in another block all the same.
+    pub other_tree: Option<String>,
 }
 
 /// A place that uses CUDA.
@@ -42,7 +45,17 @@ impl CPython {
 
     /// Sends a text. If the process has died there is no answer, and the next query starts another.
     pub fn look(&mut self, text: &str, comments: bool) -> Result<Said, String> {
-        let answer = self.ask(&json!({ "text": text, "comments": comments }));
+        self.said(&json!({ "text": text, "comments": comments, "original": null }))
+    }
+
+    /// The same for a port, whose syntax tree is compared with the original's.
+    pub fn look_at_port(&mut self, original: &str, ported: &PortedFile) -> Result<Said, String> {
+        let edits: Vec<_> = ported.edits.iter().map(|edit| json!([edit.start, edit.end, edit.text])).collect();
+        self.said(&json!({ "text": ported.text, "comments": true, "original": original, "edits": edits }))
+    }
+
+    fn said(&mut self, question: &Value) -> Result<Said, String> {
+        let answer = self.ask(question);
         if answer.is_err() {
             self.open = None;
         }
@@ -59,6 +72,7 @@ impl CPython {
             refused: answer["refused"].as_str().map(str::to_owned),
             comments: texts(&answer["comments"]),
             mentions: answer["mentions"].as_array().into_iter().flatten().filter_map(mention).collect(),
+            other_tree: answer["other_tree"].as_str().map(str::to_owned),
         })
     }
 
@@ -93,6 +107,7 @@ impl Drop for CPython {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use codemod::{Applicability, Edit};
 
     #[track_caller]
     fn check(text: &str, mentions: &[&str]) {
@@ -147,6 +162,53 @@ mod tests {
         assert_eq!(beside("if torch.cuda.is_available():\n    pass\nif has_hpu():\n    pass\n"), ["hpu"]);
         assert_eq!(beside("if name in ('cpu', 'cuda'):\n    to_hpu()\n"), ["hpu"]);
         assert_eq!(beside("x.cuda()\nto_hpu()\n"), [""; 0]);
+    }
+
+    /// Replaces a part of a text that it has once, as an edit of a port.
+    #[track_caller]
+    fn check_tree(before: &str, (old, new): (&str, &str), fault: Option<&str>) {
+        for before in [before.to_owned(), format!("\u{feff}é = 1\n{before}").replace('\n', "\r\n")] {
+            let newline = if before.contains("\r\n") { "\r\n" } else { "\n" };
+            let (old, text) = (old.replace('\n', newline), new.replace('\n', newline));
+            let start = before.find(&old).unwrap();
+            let (end, recipe, comments_removed) = (start + old.len(), String::new(), Vec::new());
+            let after = format!("{}{text}{}", &before[..start], &before[end..]);
+            let applicability = Applicability::Safe;
+            let edit = Edit { id: String::new(), recipe, applicability, start, end, text, comments_removed };
+            let path = "a.py".to_owned();
+            let file = PortedFile { path, changed: true, text: after, edits: vec![edit], diagnostics: Vec::new() };
+            let said = CPython::new("python3").look_at_port(&before, &file).unwrap();
+            assert_eq!(said.refused, None, "{}", file.text);
+            let found = said.other_tree.as_deref().map(|found| found.split_once(": ").unwrap().1);
+            assert_eq!(found, fault, "{}", file.text);
+        }
+    }
+
+    #[test]
+    fn a_tree_outside_the_edits_is_the_same() {
+        check_tree("x = 1\ny = 2\nz = 3\n", ("y = 2", "y = 3"), None);
+        check_tree("x = 1\ny = 2\nz = 3\n", ("y = 2\n", ""), None);
+        check_tree("x = 1\ny = 2\n", ("x = 1", "x = 1 + 1"), None);
+        check_tree("x = a\ny = 2\n", (" = a", " = a; z = 3"), None);
+        check_tree("if a:\n    x = 1\ny = 2\n", ("x = 1", "x = 2\nelse:\n    pass"), None);
+        check_tree("f()\nwith a:\n    x = 1\n", ("with a:\n    ", "if b:\n    "), None);
+        check_tree("try:\n    f()\nexcept E:\n    g()\n", ("f()", "h()"), None);
+        check_tree("@a\ndef f():\n    g()\n", ("g()", "h()"), None);
+        check_tree("b()\ndef f():\n    g()\n", ("b()\n", "b()\n@a\n"), None);
+    }
+
+    #[test]
+    fn other_code_outside_the_edits_is_found() {
+        let (elsewhere, none) =
+            ("the statement is in another block in the port", "no statement begins there in the port");
+        check_tree("for i in l:\n    a()\n    b()\n", ("a()\n    ", "a()\n"), Some(elsewhere));
+        check_tree("def f():\n    a()\ndef g():\n    b()\n", ("a()\ndef g():\n", "a()\n"), Some(elsewhere));
+        check_tree("if a:\n    b()\n    c()\nd()\n", ("b()\n", "b()\nelse:\n"), Some(elsewhere));
+        check_tree("a()\nb()  # ''')\n", ("a()\n", "a('''\n"), Some(none));
+        check_tree("a(1)\nb()\nc(1)\n", ("a(1)\n", "a(1),\\\n"), Some(none));
+        check_tree("a()\nb\n(1)\n", ("b\n", "b\\\n"), Some(none));
+        check_tree("a()\nb(1)\n", ("a()\n", "a()\nnot \\\n"), Some(none));
+        check_tree("b()\nprint(1)\n", ("b()\n", "class C(1): \\\n"), Some(elsewhere));
     }
 
     #[test]

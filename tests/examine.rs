@@ -85,7 +85,7 @@ pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cp
             None => {
                 let said = Rc::new(
                     cpython
-                        .look(&file.text, true)
+                        .look_at_port(before, file)
                         .unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() }),
                 );
                 subject.texts.insert(file.text.clone(), Rc::clone(&said));
@@ -95,8 +95,12 @@ pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cp
         if let (None, Some(why)) = (&subject.original.refused, &said.refused) {
             faults.push(Fault::new(Kind::DoesNotParse, without_numbers(why), why.clone()));
         }
-        if certificate.comments_kept {
-            faults.extend(comment_lost(&subject.original, &said, &certificate.comments_removed));
+        if let Some(detail) = &said.other_tree {
+            faults.push(Fault::new(Kind::OtherTree, without_numbers(detail), detail.clone()));
+        }
+        faults.extend(comment_lost(&subject.original, &said, file));
+        if !certificate.comments_kept {
+            faults.push(Fault::new(Kind::LostComment, "certificate", "a comment on code that is kept"));
         }
         let again = SourceFile { path: file.path.clone(), text: file.text.clone() };
         let again = port(&[again], recipes, options);
@@ -152,16 +156,21 @@ pub fn bytes_kept(before: &str, file: &PortedFile) -> Option<Fault> {
     None
 }
 
-/// A comment of the original that is missing from the port.
-pub fn comment_lost(original: &Said, ported: &Said, removed: &[String]) -> Option<Fault> {
+/// A comment of the original that is missing from the port and that no edit names, or that an edit names wrongly.
+pub fn comment_lost(original: &Said, ported: &Said, file: &PortedFile) -> Option<Fault> {
     let (Some(before), Some(after)) = (&original.comments, &ported.comments) else { return None };
-    let count = |all: &[String], one: &String| {
-        all.partition_point(|comment| comment <= one) - all.partition_point(|comment| comment < one)
+    let told: Vec<&str> =
+        file.edits.iter().flat_map(|edit| &edit.comments_removed).map(|comment| comment.text.as_str()).collect();
+    let count = |all: &[String], one: &str| {
+        all.partition_point(|comment| comment.as_str() <= one) - all.partition_point(|comment| comment.as_str() < one)
     };
-    // `path:line # text`
-    let told = |comment: &String| removed.iter().filter(|line| line.ends_with(comment.as_str())).count();
-    let lost = before.iter().find(|comment| count(after, comment) + told(comment) < count(before, comment))?;
-    Some(Fault::new(Kind::LostComment, "lost", lost.clone()))
+    let told_of = |one: &str| told.iter().filter(|comment| **comment == one).count();
+    let fault = |class: &str, one: &str| Some(Fault::new(Kind::LostComment, class, one));
+    if let Some(lost) = before.iter().find(|one| count(after, one) + told_of(one) < count(before, one)) {
+        return fault("lost", lost);
+    }
+    let kept = told.iter().find(|one| count(after, one) + told_of(one) > count(before, one));
+    kept.and_then(|kept| fault("named, but kept", kept))
 }
 
 /// Places that use CUDA on lines that the port neither edited nor reported, one of each class.
@@ -219,7 +228,7 @@ fn without_numbers(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use codemod::{Applicability, Edit};
+    use codemod::{Applicability, Edit, RemovedComment};
 
     /// A port that replaces one range.
     fn ported(before: &str, (start, end, text): (usize, usize, &str)) -> PortedFile {
@@ -230,6 +239,7 @@ mod tests {
             start,
             end,
             text: text.to_owned(),
+            comments_removed: Vec::new(),
         };
         let text = format!("{}{text}{}", &before[..start], &before[end..]);
         PortedFile { path: "a.py".into(), changed: text != before, text, edits: vec![edit], diagnostics: Vec::new() }
@@ -256,10 +266,18 @@ mod tests {
             comments: Some(comments.iter().map(|comment| (*comment).to_owned()).collect()),
             ..Said::default()
         };
-        assert_eq!(comment_lost(&said(&["# a", "# b"]), &said(&["# a", "# b", "# c"]), &[]), None);
-        let lost = comment_lost(&said(&["# a", "# a"]), &said(&["# a"]), &[]);
-        assert_eq!(lost.map(|fault| fault.detail).as_deref(), Some("# a"));
-        assert_eq!(comment_lost(&said(&["# a", "# a"]), &said(&["# a"]), &["t.py:3 # a".to_owned()]), None);
+        let check = |before: &[&str], after: &[&str], told: &[&str], class: Option<&str>| {
+            let mut file = ported("x", (0, 1, ""));
+            let comment = |text: &&str| RemovedComment { line: 1, text: (*text).to_owned() };
+            file.edits[0].comments_removed = told.iter().map(comment).collect();
+            let fault = comment_lost(&said(before), &said(after), &file);
+            assert_eq!(fault.map(|fault| fault.class).as_deref(), class);
+        };
+        check(&["# a", "# b"], &["# a", "# b", "# c"], &[], None);
+        check(&["# a", "# a"], &["# a"], &[], Some("lost"));
+        check(&["# a", "# a"], &["# a"], &["# a"], None);
+        check(&["# a", "# a # a"], &["# a # a"], &["# a # a"], Some("lost"));
+        check(&["# a"], &["# a"], &["# a"], Some("named, but kept"));
     }
 
     #[test]

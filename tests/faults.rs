@@ -15,7 +15,9 @@ pub enum Kind {
     SecondPort,
     /// Bytes outside the edits, line endings or the byte order mark differ from the original's.
     LostBytes,
-    /// A comment of the original is missing, and this is not reported.
+    /// A statement that no edit touches is another one in the port, or in another block.
+    OtherTree,
+    /// A comment of the original is missing, and no edit names it.
     LostComment,
     /// `git apply` rejects the patch or produces a different result, or the reverse patch does not restore the
     /// original.
@@ -30,12 +32,13 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Panic,
         Self::TimeOut,
         Self::DoesNotParse,
         Self::SecondPort,
         Self::LostBytes,
+        Self::OtherTree,
         Self::LostComment,
         Self::Patch,
         Self::Residue,
@@ -51,6 +54,7 @@ impl Kind {
             Self::DoesNotParse => "does not parse",
             Self::SecondPort => "not idempotent",
             Self::LostBytes => "bytes changed",
+            Self::OtherTree => "other code changed",
             Self::LostComment => "comment lost",
             Self::Patch => "patch rejected",
             Self::Residue => "unreported CUDA use",

@@ -222,7 +222,7 @@ class Mentions(ast.NodeVisitor):
 
 
 def look(text):
-    said = {"refused": None, "comments": None, "mentions": []}
+    said = {"refused": None, "comments": None, "mentions": [], "other_tree": None}
     text = text[1:] if text.startswith("\ufeff") else text
     try:
         with warnings.catch_warnings():
@@ -249,6 +249,107 @@ def comments(text):
         return None
 
 
+BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+
+
+def block(node, name):
+    value = getattr(node, name, None)
+    return value if name in BLOCKS and isinstance(value, list) else []
+
+
+class Statements:
+    """The statements of a text by the byte where each begins."""
+
+    def __init__(self, text):
+        mark = text.startswith("\ufeff")
+        encoded = text.encode()
+        self.lines = [3 * mark, *(end.end() for end in re.finditer(rb"\r\n|\r|\n", encoded))]
+        # For each: the end of what is its own, its tree without the statements in it, where it is (the statement around
+        # it, and the name of the block there), and whether it has a block.
+        self.found = {}
+        todo = [(child, None, field) for field, child in self.children(ast.parse(text[mark:]))]
+        while todo:
+            node, around, field = todo.pop()
+            if isinstance(node, ast.match_case):
+                todo += [(child, around, field) for _, child in self.children(node)]
+                continue
+            start, inner = self.start(node), self.children(node)
+            first = min((self.start(child) for _, child in inner), default=None)
+            end = self.at(node.end_lineno, node.end_col_offset) if first is None else first
+            self.found[start] = (end, self.own(node), around, field, first is not None)
+            todo += [(child, start, name) for name, child in inner]
+
+    @staticmethod
+    def children(node):
+        return [(name, child) for name in BLOCKS for child in block(node, name)]
+
+    @staticmethod
+    def own(node):
+        own = [(name, dumped(value)) for name, value in ast.iter_fields(node) if not block(node, name) and value != []]
+        return type(node).__name__, own
+
+    def start(self, node):
+        if isinstance(node, ast.match_case):
+            node = node.pattern
+        node = min([node, *getattr(node, "decorator_list", ())], key=lambda part: part.lineno)
+        return self.at(node.lineno, node.col_offset)
+
+    def at(self, line, column):
+        return self.lines[line - 1] + column
+
+
+def dumped(value):
+    if isinstance(value, list):
+        return [dumped(one) for one in value]
+    return ast.dump(value) if isinstance(value, ast.AST) else value
+
+
+def joins(text, is_before):
+    """Whether an insertion continues the statement before or behind it."""
+    if is_before:
+        # A decorator is part of the definition below it.
+        return bool(re.search(r"[^\s;:][ \t]*\Z|^[ \t]*@.*\s*\Z", text, re.MULTILINE))
+    return not re.match(r"[ \t]*(\Z|[\r\n;#])", text)
+
+
+def other_tree(original, ported, edits):
+    """The first statement of the original, outside of all edits, whose own syntax tree or surroundings differ in the port."""
+    before, after = Statements(original), Statements(ported)
+    places, shift, n = {}, 0, 0
+    for start in sorted(before.found):
+        end, *_, has_block = before.found[start]
+        while n < len(edits) and edits[n][1] <= start:
+            shift += len(edits[n][2].encode()) - (edits[n][1] - edits[n][0])
+            n += 1
+        last = edits[n - 1] if n else (0, 0, "")
+        touched = n < len(edits) and edits[n][0] < end
+        touched = touched or last[1] == start and joins(last[2], True)
+        touched = touched or not has_block and n < len(edits) and edits[n][0] == end and joins(edits[n][2], False)
+        if not touched:
+            places[start] = start + shift
+
+    def around(statements, start, known):
+        """The next statement around one that both have, the name of the block in it, and the number of functions and classes between."""
+        _, _, outer, field, _ = statements.found[start]
+        scopes = 0
+        while outer is not None and outer not in known:
+            _, (kind, _), outer, field, _ = statements.found[outer]
+            scopes += kind.endswith("Def")
+        return outer, field, scopes
+
+    both = set(places.values())
+    for start, place in places.items():
+        line = original.encode()[:start].count(b"\n") + 1
+        if place not in after.found:
+            return f"line {line}: no statement begins there in the port"
+        if before.found[start][1] != after.found[place][1]:
+            return f"line {line}: the statement differs in the port"
+        outer, *inside = around(before, start, places)
+        if around(after, place, both) != (places.get(outer), *inside):
+            return f"line {line}: the statement is in another block in the port"
+    return None
+
+
 def main():
     sys.setrecursionlimit(4000)
     for line in sys.stdin.buffer:
@@ -256,6 +357,11 @@ def main():
         said = look(asked["text"])
         if asked["comments"] and not said["refused"]:
             said["comments"] = comments(asked["text"])
+        if asked["original"] is not None and not said["refused"]:
+            try:
+                said["other_tree"] = other_tree(asked["original"], asked["text"], asked["edits"])
+            except (SyntaxError, ValueError, RecursionError):
+                pass
         sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()
 

@@ -1,6 +1,7 @@
 //! The properties of every port, and the files of ports.
 
 use crate::cpython::CPython;
+use crate::examine::comment_lost;
 use codemod::{Diagnostic, Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, git_patch_of, port};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -155,7 +156,7 @@ fn check_sound(files: &[SourceFile], options: &Options, ported: &Ported) {
     for (first, second) in ported.files.iter().zip(&twice.files) {
         assert_eq!(first.text, second.text, "{}: a second port changes something", first.path);
     }
-    assert_compiles(ported);
+    assert_same_to_cpython(files, ported);
 }
 
 /// The original with the edits applied; the text between them is from the original.
@@ -185,14 +186,28 @@ fn assert_same_habits(name: &str, before: &str, after: &str) {
     }
 }
 
-fn assert_compiles(ported: &Ported) {
+/// CPython compiles every port and finds in it the original's statements outside the edits, and its comments except those that
+/// an edit names.
+fn assert_same_to_cpython(files: &[SourceFile], ported: &Ported) {
     thread_local! {
         static PYTHON: RefCell<CPython> = RefCell::new(CPython::new("python3"));
     }
-    for (path, text) in texts(ported).filter(|(path, _)| path.ends_with(".py")) {
-        let said = PYTHON.with_borrow_mut(|python| python.look(text, false)).unwrap();
+    let mut named = Vec::new();
+    for (before, after) in files.iter().zip(&ported.files).filter(|(file, _)| file.path.ends_with(".py")) {
+        let PortedFile { path, text, .. } = after;
+        let (given, said) = PYTHON
+            .with_borrow_mut(|python| Ok((python.look(&before.text, true)?, python.look_at_port(&before.text, after)?)))
+            .unwrap_or_else(|fault: String| panic!("{path}: {fault}"));
         assert_eq!(said.refused, None, "{path}:\n{text}");
+        assert_eq!(said.other_tree, None, "{path}:\n{text}");
+        assert_eq!(comment_lost(&given, &said, after), None, "{path}:\n{text}");
+        let lines: Vec<&str> = before.text.lines().collect();
+        for comment in after.edits.iter().flat_map(|edit| &edit.comments_removed) {
+            assert!(lines[comment.line - 1].trim_end().ends_with(&comment.text), "{path}: {comment:?}");
+            named.push(format!("{path}:{} {}", comment.line, comment.text));
+        }
     }
+    assert_eq!(ported.certificate.comments_removed, named);
 }
 
 /// Compares with a golden file, or writes it under `UPDATE=1`.

@@ -104,7 +104,8 @@ const WHAT_IS_CHECKED: &str = "\n
 - **does not parse**: CPython compiles the original but not the port.
 - **not idempotent**: a second port changes something.
 - **bytes changed**: applying the edits to the original does not give the port, or line endings or the byte order mark differ.
-- **comment lost**: CPython's `tokenize` finds a comment in the original that is missing from the port, and the certificate does not report it.
+- **other code changed**: a statement that no edit touches has another syntax tree in the port, according to CPython's `ast`, or is in another block.
+- **comment lost**: CPython's `tokenize` finds a comment in the original that is missing from the port, and the edit there does not name it.
 - **patch rejected**: `git apply` rejects the patch or produces a different result, or the reverse patch does not restore the original.
 - **unreported CUDA use**: an independent scan with CPython's `ast` finds a name in `torch.cuda`, a call of `.cuda()` or a string `cuda` or `cuda:N` on
   a line that was neither edited nor reported. Branch style is not scanned, because it keeps the code of other modes.

@@ -33,9 +33,9 @@ pub(crate) fn message(path: &str, diagnostic: &Diagnostic, on_disk: OnDisk) -> S
 
 /// The reports of a port, one per line. A remedy of several sentences is printed completely at its first place; after
 /// that only its first sentence.
-pub(crate) fn messages<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)>, on_disk: OnDisk) -> Vec<String> {
+pub(crate) fn messages<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic, OnDisk)>) -> Vec<String> {
     let mut said: HashSet<(&str, &str)> = HashSet::new();
-    let line = |(path, diagnostic): (&'d str, &'d Diagnostic)| {
+    let line = |(path, diagnostic, on_disk): (&'d str, &'d Diagnostic, OnDisk)| {
         let whole = message(path, diagnostic, on_disk);
         if said.insert((&diagnostic.recipe, &diagnostic.message)) {
             return whole;
@@ -57,9 +57,9 @@ pub(crate) fn word(severity: Severity) -> &'static str {
 }
 
 /// The first lines of a port without its training step: where the step stops, what was done, what remains.
-pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_disk: OnDisk) -> String {
+pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_disk: &[OnDisk]) -> String {
     let stops = overview.stops.iter().map(|(file, diagnostic)| {
-        let place = on_disk.place(diagnostic);
+        let place = on_disk[*file].place(diagnostic);
         format!("{}:{}:{}", shown[*file], place.line, place.column)
     });
     let or_nothing = |list: Vec<String>| if list.is_empty() { "nothing".to_owned() } else { list.join("; ") };
@@ -128,7 +128,7 @@ mod tests {
             diagnostic(5, "Use DDP. It has one card."),
             diagnostic(6, "Use DDP"),
         ];
-        let lines = messages(places.iter().map(|d| ("a.py", d)), OnDisk::Original);
+        let lines = messages(places.iter().map(|d| ("a.py", d, OnDisk::Original)));
         let expected = [
             "3:7: warning[hpu#data-parallel] Use DDP. It has one card.",
             "5:7: warning[hpu#data-parallel] Use DDP.",

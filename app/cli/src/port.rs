@@ -12,6 +12,7 @@ use codemod::{
 };
 use launch::Twin;
 use python::{SourceFile, Trees};
+use std::collections::BTreeSet;
 use training::Program;
 
 /// Ports, prints or writes. Returns whether the exit status is 0.
@@ -25,35 +26,39 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     // Before the files are read: what another port is about to change can't be ported.
     let claimed = if args.write { output::claim(&args.paths)? } else { Vec::new() };
     let project = Project::read(&args.paths, args.out.as_deref())?;
-    let port = port(&project, recipes, &options);
+    let mut port = port(&project, recipes, &options);
+    let idle = idle_options(&project, recipes, &options, &port);
+    let (mut written, mut left) = (true, BTreeSet::new());
+    if args.write {
+        (written, left) = output::write_back(&project, &mut port.ported, args.patch.as_deref())?;
+        drop(claimed);
+    } else if let Some(out) = &args.out {
+        written = output::write_tree(&project, &port.ported, out, args.force)?;
+    }
     let Port { ported, ledgers, shown, .. } = &port;
 
     let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-    let on_disk = if args.write { OnDisk::Ported } else { OnDisk::Original };
+    let of_file = |n| if args.write && !left.contains(&n) { OnDisk::Ported } else { OnDisk::Original };
+    let on_disk: Vec<OnDisk> = (0..ported.files.len()).map(of_file).collect();
     if let Some(overview) = codemod::overview(ported, recipes) {
-        say!("{}", outline(&overview, &ported.target, &shown, on_disk));
+        say!("{}", outline(&overview, &ported.target, &shown, &on_disk));
     }
-    let pairs = shown.iter().copied().zip(&ported.files);
-    let found = pairs.flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d)));
-    for line in messages(found, on_disk) {
+    let files = shown.iter().zip(&on_disk).zip(&ported.files);
+    let found = files.flat_map(|((path, on_disk), file)| file.diagnostics.iter().map(move |d| (*path, d, *on_disk)));
+    for line in messages(found) {
         say_line!("{line}");
-    }
-    let (mut written, mut left) = (true, 0);
-    if args.write {
-        (written, left) = output::write_back(&project, ported, args.patch.as_deref())?;
-        drop(claimed);
-    } else if let Some(out) = &args.out {
-        written = output::write_tree(&project, ported, out, args.force)?;
     }
     let twin = twin(&port, &options);
     match args.format {
         Format::Text if args.write || args.out.is_some() => {}
         Format::Text => output::print(&patch(&project, ported))?,
         Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref()))?,
-        Format::Sarif => output::print(&sarif::sarif(ported, on_disk))?,
+        Format::Sarif => output::print(&sarif::sarif(ported, &on_disk))?,
     }
-    let of_them =
-        if left > 0 { format!("; {} not written, as said above", count(left, "file")) } else { String::new() };
+    let of_them = match left.len() {
+        0 => String::new(),
+        left => format!("; {} not written, as said above", count(left, "file")),
+    };
     say_line!("{}{of_them}", summary(ported, changes(&project, ported)));
     let python = project.inputs.iter().any(|input| input.text.is_ok());
     if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
@@ -72,7 +77,6 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("portolan: to compare original and port on this machine's CPU{folder}:\n  {command}");
     }
 
-    let idle = idle_options(&project, recipes, &options, &port);
     for sentence in &idle {
         say_line!("portolan: error: {sentence}");
     }

@@ -82,14 +82,15 @@ fn tell(project: &Project, port: &port::Port, recipes: &RecipeSet) {
     let ported = &port.ported;
     let shown: Vec<&str> = port.shown.iter().map(String::as_str).collect();
     if let Some(overview) = codemod::overview(ported, recipes) {
-        say!("{}", outline(&overview, &ported.target, &shown, OnDisk::Original));
+        let on_disk = vec![OnDisk::Original; ported.files.len()];
+        say!("{}", outline(&overview, &ported.target, &shown, &on_disk));
     }
     let all = shown
         .iter()
         .copied()
         .zip(&ported.files)
-        .flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d)));
-    for line in messages(all.filter(|(_, diagnostic)| diagnostic.severity == Severity::Error), OnDisk::Original) {
+        .flat_map(|(path, file)| file.diagnostics.iter().map(move |d| (path, d, OnDisk::Original)));
+    for line in messages(all.filter(|(_, diagnostic, _)| diagnostic.severity == Severity::Error)) {
         say_line!("{line}");
     }
     say_line!("{}", summary(ported, port::changes(project, ported)));

@@ -7,13 +7,14 @@ use codemod::{Ported, Severity};
 use serde_json::{Value, json};
 
 /// The whole log, as text.
-pub(crate) fn sarif(ported: &Ported, on_disk: OnDisk) -> String {
-    let all = || ported.files.iter().flat_map(|file| file.diagnostics.iter().map(move |found| (file, found)));
-    let mut rules: Vec<&str> = all().map(|(_, diagnostic)| diagnostic.recipe.as_str()).collect();
+pub(crate) fn sarif(ported: &Ported, on_disk: &[OnDisk]) -> String {
+    let files = || ported.files.iter().zip(on_disk);
+    let all = || files().flat_map(|(file, on_disk)| file.diagnostics.iter().map(move |found| (file, on_disk, found)));
+    let mut rules: Vec<&str> = all().map(|(_, _, diagnostic)| diagnostic.recipe.as_str()).collect();
     rules.sort_unstable();
     rules.dedup();
     let results: Vec<Value> = all()
-        .map(|(file, diagnostic)| {
+        .map(|(file, on_disk, diagnostic)| {
             let place = on_disk.place(diagnostic);
             json!({
                 "ruleId": diagnostic.recipe,

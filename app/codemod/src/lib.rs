@@ -60,8 +60,8 @@ pub use overview::{Overview, overview, unported};
 pub use patch_file::{git_patch, git_patch_from_any, git_patch_of};
 pub use port::{Views, port, port_with_views};
 pub use ported::{
-    Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, Severity, SourceFile, Span,
-    Style,
+    Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, RemovedComment, Severity,
+    SourceFile, Span, Style,
 };
 pub use recipe::{RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
 pub use report::{TwinCommands, report_json};

@@ -47,12 +47,17 @@ pub fn git_patch_of(path: &str, old: &str, new: &str) -> String {
 }
 
 /// A patch of one file whose reverse does not ask what is in the file: `git apply -R` moves the file as it is then to
-/// `aside`, and makes it again with its old text.
+/// `aside`, and makes it again with its old text, executable if it was.
 pub fn git_patch_from_any(path: &str, aside: &str, old: &str, executable: bool) -> String {
     let (a, b) = (quoted(&format!("a/{path}")), quoted(&format!("b/{path}")));
     let tab = if path.contains(' ') { "\t" } else { "" };
-    let mode = if executable { "100755" } else { "100644" };
-    let mut out = format!("diff --git {a} {b}\ndeleted file mode {mode}\n");
+    // Of a file that it makes, git takes the mode from a change of modes alone.
+    let mode = if executable {
+        "old mode 100755\nnew mode 100644\ndeleted file mode 100755"
+    } else {
+        "deleted file mode 100644"
+    };
+    let mut out = format!("diff --git {a} {b}\n{mode}\n");
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let count = old.len() as u32;
     if count > 0 {
@@ -162,7 +167,7 @@ mod tests {
     fn a_file_with_any_contents_gets_its_old_text_back() {
         assert_eq!(
             git_patch_from_any("my a.py", "kept/my a.py", "a\r\nb", true),
-            "diff --git a/my a.py b/my a.py\ndeleted file mode 100755\n--- a/my a.py\t\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\r\n-b\n\
+            "diff --git a/my a.py b/my a.py\nold mode 100755\nnew mode 100644\ndeleted file mode 100755\n--- a/my a.py\t\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\r\n-b\n\
              \\ No newline at end of file\ndiff --git a/kept/my a.py b/my a.py\nsimilarity index 100%\n\
              rename from kept/my a.py\nrename to my a.py\n"
         );

@@ -84,6 +84,11 @@ impl<'a> Places<'a> {
         Diagnostic { original: span(self.rope.original, &self.original, &(at..at)), ..self.diagnostic(remark) }
     }
 
+    /// The line of a byte of the original, from 1.
+    pub(crate) fn line_of_original(&self, at: usize) -> usize {
+        self.original.row(at).0 + 1
+    }
+
     pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {
         let Remark { range, severity, recipe, message, stops_step, of_unused_too: _ } = remark;
         let original = self.rope.original_of(self.text, &range);
@@ -207,14 +212,26 @@ fn lone_return(text: &str, tree: &Tree) -> Option<usize> {
     })
 }
 
+/// Every comment line of a file: its node, where it begins and its text.
+pub(crate) fn comment_lines<'t>(index: &Index<'t>) -> impl Iterator<Item = (Id, usize, &'t str)> {
+    let text = index.text;
+    index.of_kind(kinds().comment).iter().flat_map(move |id| {
+        // The tree has many lines of comments as one.
+        let range = index.range(*id);
+        let lines = text[range.clone()].split_inclusive('\n').scan(range.start, |next, line| {
+            let at = *next + (line.len() - line.trim_start().len());
+            *next += line.len();
+            Some((*id, at, line.trim()))
+        });
+        lines.filter(|(_, _, line)| !line.is_empty())
+    })
+}
+
 /// The number of occurrences of each comment in a file.
 pub(crate) fn comments(index: &Index<'_>) -> BTreeMap<String, usize> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for id in index.of_kind(kinds().comment) {
-        // The tree has many lines of comments as one.
-        for line in index.text_of(*id).lines().map(str::trim).filter(|line| !line.is_empty()) {
-            *counts.entry(line.to_owned()).or_default() += 1;
-        }
+    for (_, _, text) in comment_lines(index) {
+        *counts.entry(text.to_owned()).or_default() += 1;
     }
     counts
 }

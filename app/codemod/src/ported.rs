@@ -107,6 +107,18 @@ pub struct Edit {
     pub end: usize,
     /// The replacement.
     pub text: String,
+    /// Comments in the range that the port does not have: they were removed with the code that they refer to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments_removed: Vec<RemovedComment>,
+}
+
+/// A comment of the original that the port does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RemovedComment {
+    /// Its line in the original, from 1.
+    pub line: usize,
+    /// Its text, with the `#`.
+    pub text: String,
 }
 
 /// How much a diagnostic matters.
@@ -176,8 +188,8 @@ pub struct Certificate {
     pub untouched_bytes_equal: bool,
     /// Every comment of the original is in the output, except those that were removed with the code that they refer to.
     pub comments_kept: bool,
-    /// Comments that were removed with the statements below or before them, as `path:line text`, the line in the
-    /// original.
+    /// All comments of the original that are not in the output, as `path:line text`, the line in the original. Each is
+    /// also in [`Edit::comments_removed`].
     pub comments_removed: Vec<String>,
     /// Rounds until nothing changed any more.
     pub rounds: usize,

@@ -339,6 +339,7 @@ impl<'a> Rope<'a> {
                     start,
                     end,
                     text,
+                    comments_removed: Vec::new(),
                 });
                 start = end;
             }

@@ -248,7 +248,7 @@ pub fn splices(file: &PythonFile<'_>, change: &Change) -> Vec<Splice> {
             let indent = line_indent(text, start);
             vec![Splice { range: start..end, text: at_indent(new, indent, newline) }]
         }
-        Change::Replace { first, last, .. } => vec![deletion(file, *first, *last)],
+        Change::Replace { first, last, .. } => deletions(file, *first, *last),
         Change::Wrap { first, last, header } => wrapping(file, *first, *last, header),
         Change::Clause { before, text: new } => {
             let start = file.index.item(*before).start;
@@ -388,6 +388,29 @@ pub fn remarks_on<'t>(file: &PythonFile<'t>, statement: Id) -> (Vec<&'t str>, &'
     (above, behind)
 }
 
+/// Removes statements: in parts if there are comments on lines between them, which are kept.
+fn deletions(file: &PythonFile<'_>, first: Id, last: Id) -> Vec<Splice> {
+    let index = &file.index;
+    let Some(block) = index.parent(first).filter(|_| first != last) else { return vec![deletion(file, first, last)] };
+    let mut runs: Vec<(Id, Id)> = Vec::new();
+    for part in index.parts(block).filter(|part| (first..=last).contains(part)) {
+        match runs.last_mut() {
+            Some((_, end)) if !index.text[index.item(*end).end..index.item(part).start].contains('#') => *end = part,
+            _ => runs.push((part, part)),
+        }
+    }
+    if runs.len() < 2 {
+        return vec![deletion(file, first, last)];
+    }
+    let is_all = index.kind(block) == kinds().block && index.parts(block).all(|s| s >= first && s <= last);
+    let mut out: Vec<Splice> = runs.iter().map(|(first, last)| deletion(file, *first, *last)).collect();
+    if is_all {
+        let (first, last) = runs[0];
+        out[0] = Splice { range: index.item(first).start..index.item(last).end, text: "pass".to_owned() };
+    }
+    out
+}
+
 /// Removes statements with their lines; a block that would be empty keeps `pass`, and comments are kept.
 fn deletion(file: &PythonFile<'_>, first: Id, last: Id) -> Splice {
     let text = file.index.text;
@@ -437,4 +460,39 @@ fn deletion(file: &PythonFile<'_>, first: Id, last: Id) -> Splice {
         }
     }
     Splice { range: begin..stop, text: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Removes the statements of lines, which begin statements of one block.
+    #[track_caller]
+    fn check_removed(before: &str, (first, last): (&str, &str), after: &str) {
+        for newline in ["\n", "\r\n"] {
+            let before = before.replace('\n', newline);
+            let tree = Tree::parse(&before);
+            let file = PythonFile::read("a.py", &tree);
+            let statement = |words: &str| {
+                let at = before.find(words).unwrap();
+                file.statement_of(file.index.innermost(&(at..at)).unwrap()).unwrap()
+            };
+            let change = Change::Replace { first: statement(first), last: statement(last), text: String::new() };
+            let changed = spliced(&before, 0..before.len(), splices(&file, &change));
+            assert_eq!(changed, after.replace('\n', newline));
+        }
+    }
+
+    #[test]
+    fn comments_between_removed_statements_stay() {
+        check_removed("a()\nb()\nc()\n", ("a()", "b()"), "c()\n");
+        check_removed("a()\n\n# Section\n\nb()\nc()\n", ("a()", "b()"), "\n# Section\n\nc()\n");
+        check_removed("a()  # why\nb()\nc()\n", ("a()", "b()"), "# why\nc()\n");
+        check_removed(
+            "if x:\n    a()\n    # Section\n    b()\nc()\n",
+            ("a()", "b()"),
+            "if x:\n    pass\n    # Section\nc()\n",
+        );
+        check_removed("a(); b()\n# Section\nc()\nd()\n", ("a()", "c()"), "# Section\nd()\n");
+    }
 }

@@ -13,6 +13,7 @@ mod browser_tests;
 mod corpus;
 mod deny;
 mod dist;
+mod ecosystem;
 mod fresh;
 mod fuzz;
 mod generated;
@@ -50,6 +51,9 @@ usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
   as-tested     runs a command in the environment of the tests: HOME, PATH, locale, …  COMMAND …
   size          gzip sizes of the files in dist/, compared with their limits
   corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N]
+  ecosystem     ports public repositories with a base build and with this tree, and writes what differs as a Markdown table
+                [--base COMMAND | --base-rev COMMIT: the base build; otherwise the last release]  [--target T] [--repos NAME]
+                [--from FOLDER: checkouts in place of fetched ones]  [--out FILE]
   same-bytes    checks that the command (debug, release) and the engine under Node and in Chromium produce the same bytes  [--files N]
   fuzz          fuzzes everything that reads external input  [--minutes N] [TARGET …]
   generated     ports generated training programs and compares runs
@@ -104,6 +108,10 @@ fn main() -> ExitCode {
         ["corpus", "--minutes", minutes] => match minutes.parse() {
             Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
             Err(_) => return refuse("corpus", &format!("`{minutes}` is not a number of minutes")),
+        },
+        ["ecosystem", words @ ..] => match ecosystem::Request::parse(words) {
+            Ok(request) => ecosystem::run(&request),
+            Err(fault) => return refuse("ecosystem", &fault),
         },
         ["same-bytes"] => suite::set_up().and_then(|tools| same_bytes::compare(&tools, 300)),
         ["same-bytes", "--files", files] => match files.parse() {

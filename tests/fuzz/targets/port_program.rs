@@ -25,7 +25,7 @@ thread_local! {
 
 /// The properties of every port; if CPython rejects the original, only that no bytes are lost. Unreported CUDA use is
 /// only checked for real programs.
-const NEVER: &[Kind] = &[Kind::DoesNotParse, Kind::SecondPort, Kind::LostBytes, Kind::LostComment];
+const NEVER: &[Kind] = &[Kind::DoesNotParse, Kind::SecondPort, Kind::LostBytes, Kind::OtherTree, Kind::LostComment];
 
 /// Ports a text, and checks each port like the sweep over published programs.
 pub(super) fn ports(text: &str, recipes: &RecipeSet, ways: Ways) {

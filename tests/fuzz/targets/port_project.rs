@@ -33,7 +33,7 @@ fn is_python(file: &SourceFile) -> bool {
 /// The first violated property of a port, with the file.
 fn fault(files: &[SourceFile], said: &[Said], options: &Options, cpython: &mut CPython) -> Option<(String, Fault)> {
     let lost = |class: &str| Fault::new(Kind::LostBytes, class, class);
-    let Ported { files: ported, certificate, .. } = port(files, &RECIPES, options);
+    let Ported { files: ported, .. } = port(files, &RECIPES, options);
     let paths = ported.iter().map(|file| &file.path);
     if !paths.eq(files.iter().map(|file| &file.path)) {
         return Some((String::new(), lost("the files are others")));
@@ -51,13 +51,15 @@ fn fault(files: &[SourceFile], said: &[Said], options: &Options, cpython: &mut C
         if !after.changed || !is_python(file) || said.refused.is_some() {
             continue;
         }
-        let now = look(cpython, &after.text);
+        let now = cpython.look_at_port(&file.text, after);
+        let now = now.unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() });
         if let Some(why) = &now.refused {
             return told(Fault::new(Kind::DoesNotParse, "CPython", why.clone()));
         }
-        if let Some(fault) =
-            comment_lost(said, &now, &certificate.comments_removed).filter(|_| certificate.comments_kept)
-        {
+        if let Some(other) = now.other_tree {
+            return told(Fault::new(Kind::OtherTree, "CPython", other));
+        }
+        if let Some(fault) = comment_lost(said, &now, after) {
             return told(fault);
         }
     }

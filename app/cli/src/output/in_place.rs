@@ -2,66 +2,76 @@
 
 use crate::output::print;
 use crate::output::saved_patch::{Change, SavedPatch};
-use crate::project::{Input, Project};
+use crate::project::Project;
+use crate::reading::refusal;
 use crate::replacement::Replacement;
 use crate::said::say_line;
 use anyhow::Result;
 use codemod::Ported;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
 /// Writes every changed file back. Each is replaced completely or not at all, and only if it still is what was read; a
-/// failure is reported, and the others are still written. All new files are on disk before the first one replaces its
-/// original, so that a full disk leaves the project unchanged, and so does an interruption until then. `patch` gets the
-/// way back, at every moment: see [`SavedPatch`]. Text from stdin goes to stdout, changed or not. Returns whether all
-/// succeeded, and how many files were left as they are.
-pub(crate) fn write_back(project: &Project, ported: &Ported, patch: Option<&Path>) -> Result<(bool, usize)> {
-    let (mut fine, mut left) = (true, 0);
-    let mut failed = |input: &Input, error: std::io::Error| {
-        say_line!("portolan: {}: the file can't be written: {error}", input.shown);
-        left += 1;
-    };
-    let (mut changes, mut refused) = (Vec::new(), Vec::new());
-    for (input, file) in project.inputs.iter().zip(&ported.files) {
+/// failure becomes a message about the file, and the others are still written. All new files are on disk before the first
+/// one replaces its original, so that a full disk leaves the project unchanged, and so does an interruption until then.
+/// `patch` gets the way back, at every moment: see [`SavedPatch`]. Text from stdin goes to stdout, changed or not. Returns
+/// whether all succeeded, and which files were left as they are.
+pub(crate) fn write_back(
+    project: &Project,
+    ported: &mut Ported,
+    patch: Option<&Path>,
+) -> Result<(bool, BTreeSet<usize>)> {
+    let mut left: Vec<(usize, String)> = Vec::new();
+    let (mut changes, mut is_full) = (Vec::new(), false);
+    for (n, (input, file)) in project.inputs.iter().zip(&ported.files).enumerate() {
         match (&input.disk, &input.text) {
             (None, Ok(_)) => print(&file.text)?,
             (Some(disk), Ok(old)) if file.changed => {
                 match Replacement::prepare(disk, old.as_bytes(), file.text.as_bytes()) {
-                    Ok(replacement) => changes.push(Change { input, old, new: &file.text, replacement }),
-                    Err(error) => refused.push((input, error)),
+                    Ok(replacement) => changes.push((n, Change { input, old, new: &file.text, replacement })),
+                    Err(error) => {
+                        is_full |= is_of_full_disk(error.kind());
+                        left.push((n, error.to_string()));
+                    }
                 }
             }
             _ => {}
         }
     }
-    if refused.iter().any(|(_, error)| is_full(error.kind())) {
+    let mut fine = true;
+    if is_full {
         say_line!(
             "portolan: not enough disk space for the ported files, so no file was changed; free some space and retry"
         );
-        return Ok((false, changes.len() + refused.len()));
-    }
-    for (input, error) in refused {
-        failed(input, error);
-    }
-    let saved = patch.map(|patch| SavedPatch::begin(patch, project.root.as_deref(), &changes)).transpose()?;
-    let mut written = Vec::new();
-    let mut is_torn = false;
-    for Change { input, old, new, replacement } in changes {
-        match replacement.put() {
-            Ok(()) => written.push((input, old, new)),
-            Err(unput) => {
-                is_torn |= unput.is_torn;
-                failed(input, unput.error);
+        let why = "there is no disk space for the other files of the port";
+        left.extend(changes.into_iter().map(|(n, _)| (n, why.to_owned())));
+    } else {
+        let (numbers, changes): (Vec<usize>, Vec<_>) = changes.into_iter().unzip();
+        let saved = patch.map(|patch| SavedPatch::begin(patch, project.root.as_deref(), &changes)).transpose()?;
+        let mut written = Vec::new();
+        let mut is_torn = false;
+        for (n, Change { input, old, new, replacement }) in numbers.into_iter().zip(changes) {
+            match replacement.put() {
+                Ok(()) => written.push((input, old, new)),
+                Err(unput) => {
+                    is_torn |= unput.is_torn;
+                    left.push((n, unput.error.to_string()));
+                }
             }
         }
+        if let Some(saved) = saved {
+            fine = saved.finish(&written, is_torn);
+        }
     }
-    if let Some(saved) = saved {
-        fine = saved.finish(&written, is_torn);
+    for (n, why) in &left {
+        let said = refusal(&[], "engine#not-written", format!("the file can't be written: {why}"));
+        ported.files[*n].diagnostics.insert(0, said);
     }
-    Ok((fine && left == 0, left))
+    Ok((fine && left.is_empty(), left.into_iter().map(|(n, _)| n).collect()))
 }
 
 /// Whether a file can't be written for lack of space.
-fn is_full(kind: ErrorKind) -> bool {
+fn is_of_full_disk(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }

@@ -114,3 +114,38 @@ fn random_texts() {
     let cases: Vec<Case> = (0..300).map(|index| case(&format!("{index}.py"), &text(), &text())).collect();
     check(&cases);
 }
+
+/// The patch of a port that was stopped, for a file that was replaced and one that was not.
+#[cfg(unix)]
+#[test]
+fn a_file_with_any_contents_gets_its_text_and_mode_back() {
+    use std::os::unix::fs::PermissionsExt;
+    let (home, paths) = (TempDir::new().unwrap(), ["run.py", "my library.py", "größe.py", "left.py"]);
+    let root = home.path();
+    let put = |path: &str, text: &str, mode: u32| {
+        fs::write(root.join(path), text).unwrap();
+        fs::set_permissions(root.join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let (old, new, mut patch) = ("import a\r\nb", "import c\r\nd", String::new());
+    for (path, mode) in paths.iter().zip([0o755, 0o644, 0o755, 0o644]) {
+        put(path, if *path == "left.py" { old } else { new }, mode);
+        patch += &codemod::git_patch_from_any(path, &format!(".aside/{path}"), old, mode == 0o755);
+    }
+    let check = |text: &str, folder: &str, path: &str, is_executable: bool| {
+        let file = root.join(folder).join(path);
+        assert_eq!(fs::read_to_string(&file).unwrap(), text, "{path}");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o111 != 0, is_executable, "{path}");
+    };
+    // Outside of a repository, and in one that has the files.
+    for _ in 0..2 {
+        git(root, &["apply", "-R", "--whitespace=nowarn", "-"], &patch);
+        for (n, path) in paths.iter().enumerate() {
+            check(old, "", path, n % 2 == 0);
+            check(if *path == "left.py" { old } else { new }, ".aside", path, n % 2 == 0);
+            put(path, if *path == "left.py" { old } else { new }, if n % 2 == 0 { 0o755 } else { 0o644 });
+        }
+        fs::remove_dir_all(root.join(".aside")).unwrap();
+        git(root, &["init", "-q"], "");
+        git(root, &["add", "-A"], "");
+    }
+}

@@ -129,7 +129,11 @@ fn a_patch_has_what_was_written() {
         portolan(home.path(), &["port", "--target", "hpu", "--write", "--patch", patch, folder])
     };
     let ran = port("port.patch", "p");
-    assert!(ran.code == 1 && ran.err.contains("p/b.py: the file can't be written: it is read-only"), "{ran:?}");
+    assert!(
+        ran.code == 1
+            && ran.err.contains("p/b.py:1:1: error[engine#not-written] the file can't be written: it is read-only"),
+        "{ran:?}"
+    );
     assert_eq!((read(home.path(), "p/a.py"), read(home.path(), "p/b.py")), (ported_trainer(), TRAINER.to_owned()));
     assert_eq!(read(home.path(), "port.patch"), codemod::git_patch_of("a.py", TRAINER, &ported_trainer()));
     let back = Command::new("git").current_dir(home.path().join("p")).args(["apply", "-R", "../port.patch"]).status();
@@ -361,7 +365,10 @@ fn write_keeps_what_is_not_its_own() {
     fs::set_permissions(p.join("locked.py"), fs::Permissions::from_mode(0o444)).unwrap();
     let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.err.contains("p/locked.py: the file can't be written: it is read-only"), "{ran:?}");
+    assert!(
+        ran.err.contains("p/locked.py:1:1: error[engine#not-written] the file can't be written: it is read-only"),
+        "{ran:?}"
+    );
     assert_eq!(read(&p, "locked.py"), TRAINER);
     assert_eq!(read(&p, &long), ported_trainer(), "a name as long as names can be");
     assert_eq!(read(home.path(), "two.py"), ported_trainer(), "both names are of one file");

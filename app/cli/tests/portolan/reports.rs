@@ -159,6 +159,47 @@ fn places_are_those_of_the_file_on_the_disk() {
     assert!(ran.err.contains(&place(line, 12)), "the ported text is on the disk now: {ran:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn places_of_a_file_that_is_not_written_are_those_of_the_original() {
+    use std::os::unix::fs::PermissionsExt;
+    let old = "import torch\n\nnet = torch.nn.Linear(4, 2).cuda()\ntorch.jit.script(net)\n";
+    /// The rule and the line of each message about a file of a report.
+    type Places<'p> = &'p dyn Fn(&Value, &str) -> Vec<(String, u64)>;
+    let check = |format: &str, place: Places<'_>| {
+        let home = folder(&[("p/a.py", old), ("p/locked.py", old)]);
+        std::fs::set_permissions(home.path().join("p/locked.py"), std::fs::Permissions::from_mode(0o444)).unwrap();
+        let words = ["port", "--target", "hpu", "--style", "in-place", "--write", "--format", format, "p"];
+        let ran = portolan(home.path(), &words);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        let new = read(home.path(), "p/a.py").lines().position(|line| line.contains("jit.script")).unwrap() as u64 + 1;
+        assert!(new > 4 && read(home.path(), "p/locked.py") == old, "{ran:?}");
+        let (written, locked) = (place(&report, "a.py"), place(&report, "locked.py"));
+        assert!(
+            written.iter().any(|(_, line)| *line == new) && written.iter().all(|(id, _)| id != "engine#not-written")
+        );
+        assert!(locked.contains(&("engine#not-written".to_owned(), 1)), "{report:#}");
+        assert!(locked.iter().any(|(_, line)| *line == 4) && locked.iter().all(|(_, line)| *line <= 4), "{report:#}");
+        report
+    };
+    check("sarif", &|log, path| {
+        let results = log["runs"][0]["results"].as_array().unwrap().iter();
+        let at = |result: &Value| result["locations"][0]["physicalLocation"].clone();
+        let of_file = results.filter(|result| at(result)["artifactLocation"]["uri"] == path);
+        let id = |result: &Value| result["ruleId"].as_str().unwrap().to_owned();
+        of_file.map(|result| (id(result), at(result)["region"]["startLine"].as_u64().unwrap())).collect()
+    });
+    // JSON has both places.
+    let report = check("json", &|report, path| {
+        let file = report["files"].as_array().unwrap().iter().find(|file| file["path"] == path).unwrap();
+        let line = if path == "a.py" { |d: &Value| d["ported"]["line"].clone() } else { |d: &Value| d["line"].clone() };
+        let found = file["diagnostics"].as_array().unwrap().iter();
+        found.map(|d| (d["recipe"].as_str().unwrap().to_owned(), line(d).as_u64().unwrap())).collect()
+    });
+    schema::check(&report);
+}
+
 #[test]
 fn code_in_strings_is_said_to_be_unread() {
     let step = "for x, y in loader:\\n    opt.zero_grad()\\n    crit(net(x.cuda()), y).backward()\\n    opt.step()\\n";

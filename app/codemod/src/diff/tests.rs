@@ -151,6 +151,7 @@ fn check_edits(old: &str, edits: &[(usize, usize, &str)], expected: &[&[usize]])
             start: *start,
             end: *end,
             text: (*text).into(),
+            comments_removed: Vec::new(),
         })
         .collect();
     let mut new = old.to_string();

@@ -13,7 +13,9 @@ use crate::definitions::Sentence;
 use crate::ledger::text;
 use crate::messages;
 use crate::place::{self, Places, Remark};
-use crate::ported::{Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, Severity, Span, Style};
+use crate::ported::{
+    Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, RemovedComment, Severity, Span, Style,
+};
 use crate::recipe::{RecipeSet, hex};
 use crate::residue::{Found, HARMLESS, residue};
 use crate::rope::apply_edits;
@@ -40,7 +42,7 @@ pub(super) fn finish(
     let mut files = Vec::new();
     let mut left = Vec::new();
     let mut hashes = BTreeMap::new();
-    let (mut parses, mut untouched, mut comments, mut removed) = (true, true, true, Vec::new());
+    let (mut parses, mut untouched, mut comments_kept, mut removed) = (true, true, true, Vec::new());
     let mut reported = all_reports(plan, states, views, facts);
     let mut own_mode = facts.modes.as_ref().filter(|_| plan.own_mode);
     let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
@@ -53,7 +55,7 @@ pub(super) fn finish(
         .collect();
     let with_settings: Vec<_> = configured.iter().filter(|(_, _, settings)| !settings.is_empty()).collect();
     for (n, state) in states.iter().enumerate() {
-        let edits = state.rope.edits();
+        let mut edits = state.rope.edits();
         let mut remarks = notes.remove(&n).unwrap_or_default();
         remarks.extend(state.blocked.clone());
         let places = Places::new(&state.rope, &state.text, plan.settings.definitions);
@@ -130,14 +132,18 @@ pub(super) fn finish(
         let changed = state.is_changed();
         parses &= !changed || state.tree.is_none_or(|t| !t.has_error());
         untouched &= apply_edits(&state.source.text, &edits) == state.text;
-        if let (true, Some(view), Some(origin)) = (changed, &views[n], plan.origins.get(n)) {
-            let after = place::comments(&view.index);
-            let mut gone = state.both_views().0.map_or_else(Vec::new, |given| orphaned::gone(&given, &state.rope));
-            let left = |c: &str| after.get(c).copied().unwrap_or(0);
-            gone.retain(|(_, c)| origin.comments.get(c).is_some_and(|n| left(c) < *n));
-            let went = |comment: &str| gone.iter().filter(|(_, c)| c == comment).count();
-            comments &= origin.comments.iter().all(|(c, n)| left(c) + went(c) >= *n);
-            removed.extend(gone.iter().map(|(line, c)| format!("{}:{line} {c}", state.source.path)));
+        let given = state.both_views().0.filter(|_| changed);
+        if let (Some(view), Some(given)) = (&views[n], given) {
+            for missing in orphaned::missing(&given, &state.rope, &place::comments(&view.index)) {
+                let comment =
+                    RemovedComment { line: places.line_of_original(missing.at), text: missing.text.to_owned() };
+                comments_kept &= missing.of_removed;
+                removed.push(format!("{}:{} {}", state.source.path, comment.line, comment.text));
+                // What is missing is in the range of an edit.
+                if let Some(edit) = edits.iter_mut().find(|edit| edit.start <= missing.at && missing.at < edit.end) {
+                    edit.comments_removed.push(comment);
+                }
+            }
         }
         sorting::by(&mut diagnostics, |a, b| {
             let key = |d: &Diagnostic| (d.original.line, d.original.column, d.ported.line, d.ported.column);
@@ -170,7 +176,7 @@ pub(super) fn finish(
             parses,
             idempotent: rounds.is_some(),
             untouched_bytes_equal: untouched,
-            comments_kept: comments,
+            comments_kept,
             comments_removed: removed,
             rounds: rounds.unwrap_or(MOST_ROUNDS),
             residue: left,

@@ -1,8 +1,10 @@
-//! Comments on statements that a port removed: a comment on removed code is removed, too.
+//! Comments on statements that a port removed: a comment on removed code is removed, too, and the edit names it.
 
+use crate::place::comment_lines;
 use crate::rope::{Fate, Replacement, Rope};
 use python::lines::{line_end, line_indent, line_start};
 use python::tree::{Id, ROOT, kinds};
+use std::collections::BTreeMap;
 use training::FileView;
 use training::words::{COMMENTS_FOR_TOOLS, COMMENTS_ON_GPUS};
 
@@ -40,12 +42,43 @@ fn next_line(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
 }
 
-/// Comments that were removed with their statements: the line and text of each.
-pub(super) fn gone(original: &FileView<'_>, rope: &Rope<'_>) -> Vec<(usize, String)> {
+/// A comment of the original that the port does not have.
+pub(super) struct Missing<'t> {
+    /// Where it begins in the original.
+    pub(super) at: usize,
+    pub(super) text: &'t str,
+    /// Whether the code that it refers to, or is in, was removed.
+    pub(super) of_removed: bool,
+}
+
+/// The comments of the original that the port does not have; `after` are those of the port.
+pub(super) fn missing<'t>(
+    original: &FileView<'t>,
+    rope: &Rope<'_>,
+    after: &BTreeMap<String, usize>,
+) -> Vec<Missing<'t>> {
     let index = &original.index;
-    let went = on_what_went(original, rope).into_iter().flat_map(|(lines, _)| lines);
-    let missing = went.filter(|c| rope.place(index.item(*c).start).is_none());
-    missing.map(|c| (index.line(c), index.text_of(c).trim_end().to_owned())).collect()
+    let on_removed: Vec<Id> = on_what_went(original, rope).into_iter().flat_map(|(lines, _)| lines).collect();
+    let is_in_removed = |id: Id| index.ancestors(id).any(|a| a != ROOT && rope.fate(&index.range(a)).is_some());
+    let mut removed: BTreeMap<&str, Vec<Missing<'t>>> = BTreeMap::new();
+    let mut given: BTreeMap<&str, usize> = BTreeMap::new();
+    for (id, at, text) in comment_lines(index) {
+        *given.entry(text).or_default() += 1;
+        if rope.place(at).is_none() {
+            let of_removed = on_removed.contains(&id) || is_in_removed(id);
+            removed.entry(text).or_default().push(Missing { at, text, of_removed });
+        }
+    }
+    let mut out = Vec::new();
+    for (text, mut removed) in removed {
+        // The port has written some of them elsewhere, with their code.
+        let count = given[text].saturating_sub(after.get(text).copied().unwrap_or(0));
+        sorting::by_key(&mut removed, |comment| !comment.of_removed);
+        removed.truncate(count);
+        out.extend(removed);
+    }
+    sorting::by_key(&mut out, |comment| comment.at);
+    out
 }
 
 /// Comments of the original whose statements are missing from the text, with the fate of these.

@@ -8,7 +8,7 @@ use crate::ported::{Severity, SourceFile};
 use crate::rope::{Provenance, Replacement, Rope};
 use guide::LedgerTerms;
 use python::{Tree, Trees};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 use training::FileView;
@@ -146,7 +146,6 @@ impl<'a> State<'a> {
 /// Facts about the original file.
 #[derive(Default)]
 pub(super) struct Origin {
-    pub(super) comments: BTreeMap<String, usize>,
     /// Imported names that it used, with their meanings.
     pub(super) used: BTreeSet<(String, String)>,
     /// Its Python errors; none for a non-Python file.
@@ -164,7 +163,6 @@ impl Origin {
         let mut origin = Self::default();
         if let Some(view) = view {
             origin.before = Some(Before::read(&view.index));
-            origin.comments = place::comments(&view.index);
             origin.used = python::imports::read_imports(view);
             origin.precision.read(view, terms, true);
             origin.settled = terms.autocast.as_ref().map_or_else(Vec::new, |own| settled(view, &own.device));

@@ -1,6 +1,7 @@
 //! Comments: they go with the code that they are about, and stay otherwise.
 
-use crate::ports::{check, check_bytes, in_place, port_files, port_script};
+use crate::ports::{check, check_bytes, port_script};
+use codemod::RemovedComment;
 
 #[test]
 fn comments_go_with_all_that_they_speak_of() {
@@ -21,8 +22,38 @@ fn comments_go_with_all_that_they_speak_of() {
     // A comment about GPUs is above the first line.
     check_bytes("hpu", "run()\n# free the GPU\ntorch.cuda.empty_cache()\ngo()\n", "run()\ngo()\n");
     check_bytes("hpu", "run()\n# free GPU\ntorch.cuda.empty_cache()\nfree()\n", "run()\n# free GPU\nfree()\n");
-    let ported = port_files(&[("a.py", "run()\n# room\ntorch.cuda.empty_cache()  # now\n")], &in_place("hpu"));
-    assert_eq!(ported.certificate.comments_removed, ["a.py:2 # room", "a.py:3 # now"]);
+}
+
+/// The comments that the port of a text removes, each by the edit that names it, with its line.
+#[track_caller]
+fn check_removed(before: &str, removed: &[&str]) {
+    for before in [before.to_owned(), before.replace('\n', "\r\n")] {
+        let ported = port_script("hpu", &before);
+        let mut named = Vec::new();
+        for edit in &ported.files[0].edits {
+            for RemovedComment { line, text } in &edit.comments_removed {
+                assert!(before[edit.start..edit.end].contains(text), "{edit:?}");
+                named.push(format!("{line} {text}"));
+            }
+        }
+        assert_eq!(named, removed);
+        let of_file: Vec<String> = removed.iter().map(|comment| format!("a.py:{comment}")).collect();
+        assert_eq!(ported.certificate.comments_removed, of_file);
+        assert!(ported.certificate.comments_kept);
+    }
+}
+
+#[test]
+fn an_edit_names_the_comments_that_it_removes() {
+    check_removed("run()\n# room\ntorch.cuda.empty_cache()  # now\n", &["2 # room", "3 # now"]);
+    check_removed("# room\n\nrun()\n# room\ntorch.cuda.empty_cache()\n", &["4 # room"]);
+    check_removed("run()\n# the next\ntorch.cuda.empty_cache()\ngo()\n", &[]);
+    check_removed("x = 1\nx.cuda()  # moved\n", &[]);
+    // All of a statement that is emptied, with the comments in it.
+    check_removed(
+        "import torch\n\n# Speed\ntorch.backends.cudnn.benchmark = True  # fast\ntorch.backends.cudnn.enabled = True\n\ngo()\n",
+        &["3 # Speed", "4 # fast"],
+    );
 }
 
 #[test]

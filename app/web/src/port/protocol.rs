@@ -5,8 +5,8 @@
 
 use crate::port::twin_result::TwinResult;
 use codemod::{
-    Applicability, Certificate, Diagnostic, FileDiff, Ledger, MatrixCell, Options, RecipeInfo, Style, TargetInfo,
-    TwinCommands,
+    Applicability, Certificate, Diagnostic, FileDiff, Ledger, MatrixCell, Options, RecipeInfo, RemovedComment, Style,
+    TargetInfo, TwinCommands,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -277,6 +277,8 @@ pub struct EditNote {
     pub applicability: Applicability,
     /// The first byte that it replaces in the original.
     pub start: usize,
+    /// Comments that it removed.
+    pub comments_removed: Vec<RemovedComment>,
 }
 
 /// One file ready for display. Attached: the ported text if it differs, and the colours of both texts.

@@ -4,7 +4,7 @@ use crate::port::protocol::EditNote;
 use crate::port::state::lines::{Lines, breaks};
 use crate::port::state::rows::{Layout, Mark, Row, Shape, Sheet, prose_lines};
 use crate::port::state::{RejectedEdit, State, View, needs_person};
-use codemod::{Applicability, Diagnostic, Pair, RecipeInfo, Severity};
+use codemod::{Applicability, Diagnostic, Pair, RecipeInfo, RemovedComment, Severity};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -78,6 +78,8 @@ pub struct HunkInfo {
     pub edits: Vec<String>,
     /// The recipes that made them.
     pub recipes: Vec<HunkRecipe>,
+    /// The comments that it removes, in a sentence; empty if there are none.
+    pub comments: String,
 }
 
 /// One of the recipes that contributed to a hunk.
@@ -234,8 +236,9 @@ fn head_height(hunk: &HunkInfo, width: f64) -> u32 {
     };
     let recipes: u32 = hunk.recipes.iter().map(one).sum();
     let together = if hunk.recipes.len() > 1 { prose_lines(TOGETHER, prose) * 18 } else { 0 };
+    let comments = lines(&hunk.comments) * 18;
     let buttons = if narrow { 36 } else { 0 };
-    recipes.max(26) + 18 + together + buttons
+    recipes.max(26) + 18 + together + comments + buttons
 }
 
 fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
@@ -247,7 +250,9 @@ fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
         Some(&edits[at])
     };
     let info = |hunk: &codemod::Hunk| {
-        let mut info = HunkInfo { edits: hunk.edits.clone(), recipes: Vec::new() };
+        let of_file = edits.iter().flat_map(|edit| &edit.comments_removed);
+        let here: Vec<_> = of_file.filter(|c| (hunk.old_start..hunk.old_end).contains(&(c.line as u32 - 1))).collect();
+        let mut info = HunkInfo { edits: hunk.edits.clone(), recipes: Vec::new(), comments: about_comments(&here) };
         for edit in hunk.edits.iter().filter_map(|id| find(id)) {
             let is_unsafe = edit.applicability == Applicability::Unsafe;
             if let Some(known) = info.recipes.iter_mut().find(|r| r.id == edit.recipe) {
@@ -267,6 +272,28 @@ fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
         info
     };
     view.shown.diff.hunks.iter().map(info).collect()
+}
+
+/// What is said of the comments that a change removes, of each the first line.
+fn about_comments(removed: &[&RemovedComment]) -> String {
+    let mut comments: Vec<String> = Vec::new();
+    let mut next = 0;
+    for RemovedComment { line, text } in removed {
+        if *line != next {
+            comments.push(text.replace('`', "'"));
+        } else if let Some(first) = comments.last_mut().filter(|first| !first.ends_with(" …")) {
+            first.push_str(" …");
+        }
+        next = line + 1;
+    }
+    let comments: Vec<String> = comments.iter().map(|comment| format!("`{comment}`")).collect();
+    match comments.as_slice() {
+        [] => String::new(),
+        [only] => format!("The comment {only} was removed with the line that it describes."),
+        [others @ .., last] => {
+            format!("The comments {} and {last} were removed with the lines that they describe.", others.join(", "))
+        }
+    }
 }
 
 /// The scope and source of a recipe, in words.
@@ -313,4 +340,47 @@ fn ghosts(state: &State, path: &str, old: &Lines) -> Vec<Ghost> {
         Ghost { line, title: titles.join(", "), edits: edits.into_iter().map(|edit| edit.id.clone()).collect() }
     };
     state.rejected.together(path, old).into_iter().map(ghost).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(removed: &[(usize, &str)], said: &str) {
+        let comment = |(line, text): &(usize, &str)| RemovedComment { line: *line, text: (*text).into() };
+        let comments: Vec<RemovedComment> = removed.iter().map(comment).collect();
+        assert_eq!(about_comments(&comments.iter().collect::<Vec<_>>()), said);
+    }
+
+    #[test]
+    fn a_change_names_the_comments_that_it_removes() {
+        check(&[], "");
+        check(&[(3, "# room")], "The comment `# room` was removed with the line that it describes.");
+        check(
+            &[(3, "# room"), (4, "# for"), (5, "# all"), (9, "# `b`")],
+            "The comments `# room …` and `# 'b'` were removed with the lines that they describe.",
+        );
+    }
+
+    #[test]
+    fn a_card_has_the_comments_of_its_own_change() {
+        let (old, new) = ("a\n# room\nb\nc\nd\ne  # now\n", "a\nc\nd\n");
+        let mut view = View::default();
+        view.shown.diff = codemod::diff_texts(old, new, &[]);
+        // The comment above a statement may be the part of another edit than the statement.
+        let edit = |id: &str, line: usize, text: &str| EditNote {
+            id: id.into(),
+            recipe: "t#r".into(),
+            applicability: Applicability::Safe,
+            start: 0,
+            comments_removed: vec![RemovedComment { line, text: text.into() }],
+        };
+        let infos = hunk_infos(&State::default(), &[edit("t#r@9", 2, "# room"), edit("t#r@20", 6, "# now")], &view);
+        let said: Vec<&str> = infos.iter().map(|info| info.comments.as_str()).collect();
+        let sentence = |comment| format!("The comment `{comment}` was removed with the line that it describes.");
+        assert_eq!(said, [sentence("# room"), sentence("# now")]);
+        let bare = HunkInfo { comments: String::new(), ..infos[0].clone() };
+        assert!(head_height(&infos[0], 800.0) > head_height(&bare, 800.0));
+    }
 }

@@ -12,7 +12,13 @@ fn source(path: &str, text: &str) -> SourceFile {
 }
 
 fn edit(recipe: &str, start: usize) -> EditNote {
-    EditNote { id: format!("{recipe}@{start}"), recipe: recipe.into(), applicability: Applicability::Safe, start }
+    EditNote {
+        id: format!("{recipe}@{start}"),
+        recipe: recipe.into(),
+        applicability: Applicability::Safe,
+        start,
+        comments_removed: Vec::new(),
+    }
 }
 
 fn message(severity: Severity) -> Diagnostic {

@@ -234,6 +234,7 @@ fn outcome(port: &Port) -> Outcome {
             recipe: e.recipe.clone(),
             applicability: e.applicability,
             start: e.start,
+            comments_removed: e.comments_removed.clone(),
         });
         notes.collect()
     };

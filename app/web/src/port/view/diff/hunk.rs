@@ -14,10 +14,11 @@ pub(super) fn head(hunk: HunkInfo, stale: bool) -> AnyView {
     let edits = hunk.edits.clone();
     let together = (titles.len() > 1).then(|| view! { <p class="reason">{TOGETHER}</p> });
     let refuse = (!edits.is_empty() && !stale).then(|| view! { <Decide edits about refuse=true/> });
+    let comments = (!hunk.comments.is_empty()).then(|| view! { <p class="reason"><Prose text=hunk.comments/></p> });
     let recipes = hunk.recipes.into_iter().map(|recipe| view! { <Recipe recipe/> }).collect_view();
     view! {
         <div class="head">
-            <div class="whys">{together} {recipes}</div>
+            <div class="whys">{together} {recipes} {comments}</div>
             {refuse}
         </div>
     }
