@@ -143,7 +143,16 @@ fn extracted(
     let numbers: Vec<Id> = changing.iter().filter_map(|id| number(step, *id)).collect();
     let bound = bound_in(&file, step.body);
     let none = BTreeSet::new();
-    let whole = Frame { file, function, body: step.body, bound: &bound, known: &none, locals: &locals, numbers: &numbers, inputs };
+    let whole = Frame {
+        file,
+        function,
+        body: step.body,
+        bound: &bound,
+        known: &none,
+        locals: &locals,
+        numbers: &numbers,
+        inputs,
+    };
     for &s in &slice.statements {
         if let Some(function) = slice.loss_function.as_ref().filter(|_| s == slice.from) {
             function.move_into(file, &mut known, &mut out, obstacles);
