@@ -161,7 +161,7 @@ fn write(shape: &Shape, size: usize, folder: &Path) -> Result<()> {
 fn timed(portolan: &Path, words: &[&str], folder: &Path) -> Result<f64> {
     let mut command = Command::new("bash");
     command.args(["-c", "TIMEFORMAT=%U; time \"$@\" 2> /dev/null", "bash"]).arg(portolan).args(words).arg(".");
-    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
+    command.current_dir(folder).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::null());
     let done = command.output().with_context(|| format!("{command:?} did not start"))?;
     let said = String::from_utf8_lossy(&done.stderr);
     match said.trim().parse() {
