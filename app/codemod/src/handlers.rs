@@ -27,6 +27,7 @@ use python::edit::Change;
 use python::tree::Id;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use training::program_start::Texts;
 use training::step::Reason;
 use training::{FileView, ProjectFacts};
@@ -81,6 +82,8 @@ pub(crate) struct Input<'a, 't> {
     pub(crate) project: &'a ProjectFacts<'a, 't>,
     /// Path and text of every file of the project.
     pub(crate) files: &'a Texts<'a>,
+    /// The Python files among them that can be ported, each in its place.
+    pub(crate) views: &'a [Option<Rc<FileView<'t>>>],
     /// SDK, options and target.
     pub(crate) settings: &'a Settings<'a>,
     /// The target's configuration fields that the project has or gets.

@@ -6,6 +6,7 @@ use crate::ported::{Diagnostic, Severity, SourceFile, Span};
 use crate::rope::Rope;
 use python::lines::LineStarts;
 use python::tree::{Id, Index, Tree, kinds};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -17,17 +18,35 @@ const MOST_HEADERS: usize = 8;
 
 const MIB: usize = 1024 * 1024;
 
-/// Line and column, from 1, columns in characters.
-fn position(text: &str, starts: &LineStarts, offset: usize) -> (usize, usize) {
-    let (row, start) = starts.row(offset);
-    let start = if start == 0 && text.starts_with('\u{feff}') { 3.min(offset) } else { start };
-    (row + 1, text[start..offset].chars().count() + 1)
+/// The lines of a text.
+struct Lines<'a> {
+    text: &'a str,
+    starts: LineStarts,
+    /// The last byte that was asked about, and the characters before it in its line: the next one is often behind it.
+    last: Cell<(usize, usize)>,
 }
 
-fn span(text: &str, starts: &LineStarts, range: &Range<usize>) -> Span {
-    let (line, column) = position(text, starts, range.start);
-    let (end_line, end_column) = position(text, starts, range.end);
-    Span { line, column, end_line, end_column }
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, starts: LineStarts::new(text), last: Cell::default() }
+    }
+
+    /// Line and column, from 1, columns in characters.
+    fn position(&self, offset: usize) -> (usize, usize) {
+        let (row, start) = self.starts.row(offset);
+        let start = if start == 0 && self.text.starts_with('\u{feff}') { 3.min(offset) } else { start };
+        let (last, before) = self.last.get();
+        let (from, before) = if (start..=offset).contains(&last) { (last, before) } else { (start, 0) };
+        let column = before + self.text[from..offset].chars().count();
+        self.last.set((offset, column));
+        (row + 1, column + 1)
+    }
+
+    fn span(&self, range: &Range<usize>) -> Span {
+        let (line, column) = self.position(range.start);
+        let (end_line, end_column) = self.position(range.end);
+        Span { line, column, end_line, end_column }
+    }
 }
 
 /// A message about a range of bytes of the current text.
@@ -67,21 +86,20 @@ impl Remark {
 /// Determines the locations of messages, in the original and in the ported text.
 pub(crate) struct Places<'a> {
     rope: &'a Rope<'a>,
-    original: LineStarts,
-    text: &'a str,
-    ported: LineStarts,
+    original: Lines<'a>,
+    ported: Lines<'a>,
     definitions: &'a Definitions,
 }
 
 impl<'a> Places<'a> {
     /// `text` is the rope's; the definitions have the messages.
     pub(crate) fn new(rope: &'a Rope<'a>, text: &'a str, definitions: &'a Definitions) -> Self {
-        Self { rope, original: LineStarts::new(rope.original), text, ported: LineStarts::new(text), definitions }
+        Self { rope, original: Lines::new(rope.original), ported: Lines::new(text), definitions }
     }
 
     /// A message about a byte of the original, and its counterpart in the port.
     pub(crate) fn of_original(&self, at: usize, remark: Remark) -> Diagnostic {
-        Diagnostic { original: span(self.rope.original, &self.original, &(at..at)), ..self.diagnostic(remark) }
+        Diagnostic { original: self.original.span(&(at..at)), ..self.diagnostic(remark) }
     }
 
     /// The line of a byte of the original, from 1.
@@ -91,15 +109,15 @@ impl<'a> Places<'a> {
 
     pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {
         let Remark { range, severity, recipe, message, stops_step, of_unused_too: _ } = remark;
-        let original = self.rope.original_of(self.text, &range);
+        let original = self.rope.original_of(self.ported.text, &range);
         let (message, section) = match message {
             Sentence::Text(text) => (text, ""),
             Sentence::Said(said) => self.definitions.message(&said),
         };
         let recipe = recipe.unwrap_or_else(|| section.to_owned());
         Diagnostic {
-            original: span(self.rope.original, &self.original, &original),
-            ported: span(self.text, &self.ported, &range),
+            original: self.original.span(&original),
+            ported: self.ported.span(&range),
             severity,
             recipe,
             message,

@@ -12,10 +12,11 @@ pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     let k = kinds();
     let index = &view.index;
     let mut arms = index.ancestors(id).flat_map(|a| {
-        let parts: Vec<Id> = index.parts(a).filter(|_| index.kind(a) == k.conditional_expression).collect();
-        let [yes, test, no] = match parts[..] {
-            [yes, test, no] => [Some(yes), Some(test), Some(no)],
-            _ => [index.consequence(a), index.condition(a), index.otherwise(a)],
+        let [yes, test, no] = if index.kind(a) == k.conditional_expression {
+            let mut parts = index.parts(a);
+            [(); 3].map(|()| parts.next())
+        } else {
+            [index.consequence(a), index.condition(a), index.otherwise(a)]
         };
         [(yes, test, true), (no, test, false)]
     });

@@ -292,22 +292,28 @@ impl<'a> Rope<'a> {
     /// All authors of text written or deleted in a range of the current text.
     pub(crate) fn authors(&self, range: &Range<usize>) -> Vec<Provenance> {
         let mut out: Vec<Provenance> = Vec::new();
-        let first = self.piece(range.start);
-        for (piece, &end) in self.pieces[first..].iter().zip(&self.ends[first..]) {
-            let start = end - piece.len();
-            if start >= range.end {
-                break;
-            }
-            let meets = if start == end {
-                range.start < start && start < range.end
-            } else {
-                start < range.end && range.start < end
-            };
-            if let Some(by) = piece.by().filter(|by| meets && !out.contains(by)) {
+        for by in self.authors_in(range) {
+            if !out.contains(by) {
                 out.push(by.clone());
             }
         }
         out
+    }
+
+    /// The first of them.
+    pub(crate) fn first_author(&self, range: &Range<usize>) -> Option<&Provenance> {
+        self.authors_in(range).next()
+    }
+
+    /// The author of each piece that meets a range of the current text.
+    fn authors_in(&self, range: &Range<usize>) -> impl Iterator<Item = &Provenance> {
+        let first = self.piece(range.start);
+        let range = range.clone();
+        let pieces = self.pieces[first..].iter().zip(&self.ends[first..]);
+        let pieces = pieces.map(|(piece, end)| (piece, end - piece.len(), *end));
+        let pieces = pieces.take_while(move |(_, start, _)| *start < range.end);
+        let meets = move |start: usize, end: usize| if start == end { range.start < start } else { range.start < end };
+        pieces.filter(move |(_, start, end)| meets(*start, *end)).filter_map(|(piece, ..)| piece.by())
     }
 
     /// The edits that transform the original into the current text, sorted and not overlapping.

@@ -81,7 +81,8 @@ impl Change {
             Self::Wrap { first, last, .. } => {
                 std::iter::once(file.index.item(*first).start..file.index.item(*last).end).collect()
             }
-            _ => splices(file, self).into_iter().map(|s| s.range).collect(),
+            // What is written there does not matter.
+            _ => splices_with(file, self, |_, _, _| String::new()).into_iter().map(|s| s.range).collect(),
         }
     }
 
@@ -222,6 +223,13 @@ pub fn owns_its_lines(file: &PythonFile<'_>, first: Id, last: Id) -> bool {
 
 /// How one change is written into the text as it is (in place).
 pub fn splices(file: &PythonFile<'_>, change: &Change) -> Vec<Splice> {
+    splices_with(file, change, at_indent)
+}
+
+type Indenting = fn(&str, &str, &str) -> String;
+
+/// The same, with new lines indented by a function like [`at_indent`].
+fn splices_with(file: &PythonFile<'_>, change: &Change, at_indent: Indenting) -> Vec<Splice> {
     let text = file.index.text;
     let newline = file.layout.newline;
     match change {
@@ -232,7 +240,7 @@ pub fn splices(file: &PythonFile<'_>, change: &Change) -> Vec<Splice> {
             let item = file.index.item(*at);
             let indent = line_indent(text, item.start);
             if !owns_its_lines(file, *at, *at) {
-                return beside(file, *at, *after, new);
+                return beside(file, *at, *after, new, at_indent);
             }
             if *after {
                 let end = statement_end(file, *at);
@@ -260,7 +268,7 @@ pub fn splices(file: &PythonFile<'_>, change: &Change) -> Vec<Splice> {
 
 /// Statements that share their line: the new one gets its own line if the line belongs to a block, and joins the line
 /// if that follows a header (`if x: a`) without a block of its own.
-fn beside(file: &PythonFile<'_>, at: Id, after: bool, new: &str) -> Vec<Splice> {
+fn beside(file: &PythonFile<'_>, at: Id, after: bool, new: &str, at_indent: Indenting) -> Vec<Splice> {
     let index = &file.index;
     let text = index.text;
     let newline = file.layout.newline;

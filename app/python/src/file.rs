@@ -3,6 +3,8 @@
 use crate::layout::Layout;
 use crate::names::{Names, called_name};
 use crate::tree::{Id, Index, Tree, fields, kinds};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A parsed file: its nodes, the meanings of its names, and its layout.
@@ -21,6 +23,8 @@ pub struct PythonFile<'t> {
     calls: BTreeMap<&'t str, Vec<Id>>,
     /// Names of its classes and functions.
     definitions: HashSet<&'t str>,
+    /// Where functions first bind names, as far as that was asked; each name by its first identifier.
+    bound: RefCell<FxHashMap<(Id, Id), Option<usize>>>,
 }
 
 impl<'t> PythonFile<'t> {
@@ -59,7 +63,8 @@ impl<'t> PythonFile<'t> {
                 top_names.entry(&within[at..at + binding.local.len()]).or_insert(end);
             }
         }
-        Self { path, layout: Layout::read(&index), words, top_names, calls, definitions, index, names }
+        let bound = RefCell::default();
+        Self { path, layout: Layout::read(&index), words, top_names, calls, definitions, bound, index, names }
     }
 
     /// Whether an identifier of that text is anywhere in the file.
@@ -176,18 +181,19 @@ impl<'t> PythonFile<'t> {
 
     /// Where in the text a function first binds a name.
     fn bound_from(&self, function: Id, name: &str) -> Option<usize> {
+        let ids = self.identifiers(name);
+        let asked = (function, *ids.first()?);
+        let known = self.bound.borrow().get(&asked).copied();
+        known.unwrap_or_else(|| {
+            let found = self.first_bound(function, name, ids);
+            self.bound.borrow_mut().insert(asked, found);
+            found
+        })
+    }
+
+    /// The same, of the identifiers with this name.
+    fn first_bound(&self, function: Id, name: &str, ids: &[Id]) -> Option<usize> {
         let (k, f) = (kinds(), fields());
-        let bound_by = |id: Id| {
-            let kind = self.index.kind(id);
-            (kind == k.identifier && self.index.text_of(id) == name)
-                || self.index.of_kind_in(k.identifier, id).iter().any(|i| {
-                    self.index.text_of(*i) == name
-                        && self.index.parent(*i).is_some_and(|p| {
-                            let kind = self.index.kind(p);
-                            kind != k.attribute && kind != k.subscript
-                        })
-                })
-        };
         if let Some(parameters) = self.index.field(function, f.parameters) {
             let is_bound = self.index.children(parameters).any(|p| {
                 let kind = self.index.kind(p);
@@ -202,9 +208,18 @@ impl<'t> PythonFile<'t> {
             }
         }
         let first = |kind| {
-            let mut statements = self.index.of_kind_in(kind, function).iter();
-            let binds = |s: &&Id| self.index.field(**s, f.left).is_some_and(bound_by);
-            statements.find(binds).and_then(|s| self.index.field(*s, f.right).or(Some(*s)))
+            let mut identifiers = self.index.within(ids, function).iter();
+            let statement = identifiers.find_map(|id| {
+                let around = std::iter::once(*id).chain(self.index.ancestors(*id)).take_while(|a| *a != function);
+                let target = around.into_iter().find(|a| {
+                    let holder = self.index.parent(*a).filter(|_| self.index.item(*a).field == f.left);
+                    holder.is_some_and(|holder| self.index.kind(holder) == kind)
+                })?;
+                let holds = self.index.parent(*id).map(|p| self.index.kind(p));
+                let is_bound = target == *id || holds != Some(k.attribute) && holds != Some(k.subscript);
+                self.index.parent(target).filter(|_| is_bound)
+            })?;
+            self.index.field(statement, f.right).or(Some(statement))
         };
         let bindings = [k.assignment, k.for_statement].into_iter().filter_map(first);
         bindings.map(|value| self.index.item(value).end).min()

@@ -18,7 +18,7 @@ use crate::scopes::Scopes;
 use crate::strings::plain_string;
 use crate::tree::{Id, fields, kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -147,9 +147,13 @@ pub struct Origins<'v, 't> {
     numbers: FxHashMap<&'t str, usize>,
     /// By the text of the attribute or the item.
     stores: FxHashMap<&'t str, Vec<Store<'t>>>,
+    /// By the file and the text of the object, and the text of the attribute or the item: their places in its list.
+    kept: FxHashMap<(usize, &'t str), FxHashMap<&'t str, Vec<usize>>>,
     /// The bases of each class of the project, and the classes that have it as a base.
     bases: FxHashMap<Place, Vec<Place>>,
     derived: FxHashMap<Place, Vec<Place>>,
+    /// What the body of a class gives its attributes: values and methods, by their names.
+    members: FxHashMap<Place, FxHashMap<&'t str, Vec<Id>>>,
     /// Names that imports give to what has this name.
     aliases: FxHashMap<&'v str, BTreeSet<&'v str>>,
     calls_of_variables: Vec<Place>,
@@ -161,6 +165,12 @@ pub struct Origins<'v, 't> {
     /// The definitions that a callee may be. One that is being looked for has none, which ends circles.
     definitions: RefCell<FxHashMap<Place, Rc<[Place]>>>,
     callers: RefCell<FxHashMap<Place, Rc<[Place]>>>,
+    /// How many definitions are being looked for.
+    looking: Cell<usize>,
+    /// The calls of variables that may be of a definition; known once all of them have been looked for.
+    called: OnceCell<FxHashMap<Place, Vec<Place>>>,
+    /// What the callers of a function give for a parameter, with those callers.
+    passed: RefCell<FxHashMap<Place, [Rc<[Place]>; 2]>>,
     /// The function around the bindings of a name, by the first of them: see [`bound`].
     steady: RefCell<FxHashMap<Place, Option<Option<Id>>>>,
 }
@@ -176,8 +186,10 @@ impl<'v, 't> Origins<'v, 't> {
         }
         let numbers = files.iter().enumerate().map(|(number, file)| (file.path, number)).collect();
         let stores = objects::stores(&files);
+        let kept = objects::by_object(&files, &stores);
         let calls_of_variables = objects::calls_of_variables(&files, &scopes, &stores);
         let [bases, derived] = objects::heritage(&files);
+        let members = objects::members(&files);
         let mut calls: FxHashMap<&str, Vec<Place>> = FxHashMap::default();
         for (file, python) in files.iter().enumerate() {
             for (name, ids) in python.calls_by_name() {
@@ -186,14 +198,16 @@ impl<'v, 't> Origins<'v, 't> {
         }
         let values = files.iter().flat_map(|file| objects::values(file)).collect();
         let modules = Modules::of(files);
-        let (definitions, callers, steady) = Default::default();
+        let (definitions, callers, looking, called, passed, steady) = Default::default();
         Self {
             modules,
             scopes,
             numbers,
             stores,
+            kept,
             bases,
             derived,
+            members,
             aliases,
             calls_of_variables,
             calls,
@@ -201,6 +215,9 @@ impl<'v, 't> Origins<'v, 't> {
             conventions,
             definitions,
             callers,
+            looking,
+            called,
+            passed,
             steady,
         }
     }
@@ -234,10 +251,10 @@ impl<'v, 't> Origins<'v, 't> {
     }
 
     fn walk_of(&self, value: Origin<'t>, through: &dyn Fn(Place) -> Vec<Id>, visit: &mut dyn FnMut(&Origin<'t>, bool)) {
-        let mut todo = vec![value.clone()];
+        let mut todo = vec![Next::Value(value.clone())];
         let mut seen = FxHashSet::default();
         let start = value;
-        while let Some(value) = todo.pop() {
+        while let Some(value) = next(&mut todo) {
             if !seen.insert(value.clone()) {
                 continue;
             }
@@ -249,13 +266,20 @@ impl<'v, 't> Origins<'v, 't> {
                 visit(&value, true);
                 continue;
             }
+            // Hundreds of calls may give a parameter its value, of which the next ones may do.
+            if let Some(places) = self.passed(value.place) {
+                visit(&value, false);
+                let left = places.len();
+                todo.push(Next::Passed(value, places, left));
+                continue;
+            }
             let before = || {
                 let given = through(value.place);
                 (!given.is_empty()).then(|| given.into_iter().map(|id| value.at(id)).collect())
             };
             let before = self.before(&value).or_else(before);
             visit(&value, before.is_none());
-            todo.extend(before.into_iter().flatten());
+            todo.extend(before.into_iter().flatten().map(Next::Value));
         }
     }
 
@@ -353,6 +377,26 @@ impl<'v, 't> Origins<'v, 't> {
             return None;
         }
         Some(bound.iter().map(|bound| value.in_file(file, bound.id)).collect())
+    }
+}
+
+/// What a walk looks at next.
+enum Next<'t> {
+    Value(Origin<'t>),
+    /// The same value in that many of these places, the last one first.
+    Passed(Origin<'t>, Rc<[Place]>, usize),
+}
+
+fn next<'t>(todo: &mut Vec<Next<'t>>) -> Option<Origin<'t>> {
+    match todo.pop()? {
+        Next::Value(value) => Some(value),
+        Next::Passed(_, _, 0) => next(todo),
+        Next::Passed(value, places, left) => {
+            let Place { file, id } = places[left - 1];
+            let first = value.in_file(file, id);
+            todo.push(Next::Passed(value, places, left - 1));
+            Some(first)
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use ast_grep_core::{Pattern, PatternError};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::OnceLock;
-use tree_sitter::{InputEdit, Parser, Point};
+use tree_sitter::{InputEdit, Parser};
 use typed_arena::Arena;
 
 pub(crate) type Doc = StrDoc<Python>;
@@ -224,28 +224,22 @@ impl Tree {
         Self::parse_with(text, None)
     }
 
-    /// Parses `text`, which is this tree's text with ranges of bytes replaced: each range, in order, and the length of
-    /// its replacement.
-    pub fn reparse(&self, text: &str, replaced: &[(Range<usize>, usize)]) -> Self {
+    /// Parses `text`, which is this tree's text with other bytes in place of a range.
+    pub fn reparse(&self, text: &str, replaced: Range<usize>) -> Self {
         if !self.as_it_is {
             return Self::parse(text);
         }
         let mut old = self.doc().tree.clone();
         let starts = LineStarts::new(self.text());
-        // Backwards, so that earlier ranges stay valid.
-        for (range, len) in replaced.iter().rev() {
-            let start_position = starts.point(range.start);
-            let old_end_position = starts.point(range.end);
-            old.edit(&InputEdit {
-                start_byte: range.start,
-                old_end_byte: range.end,
-                new_end_byte: range.start + len,
-                start_position,
-                old_end_position,
-                // The engine does not use rows of nodes, so a row that is off by the inserted lines is harmless.
-                new_end_position: Point::new(start_position.row, start_position.column + len),
-            });
-        }
+        let new_end_byte = text.len() - (self.text().len() - replaced.end);
+        old.edit(&InputEdit {
+            start_byte: replaced.start,
+            old_end_byte: replaced.end,
+            new_end_byte,
+            start_position: starts.point(replaced.start),
+            old_end_position: starts.point(replaced.end),
+            new_end_position: LineStarts::new(text).point(new_end_byte),
+        });
         Self::parse_with(text, Some(&old))
     }
 

@@ -33,6 +33,9 @@ impl Collate {
                 }
             }
         }
+        if names.is_empty() {
+            return Self::default();
+        }
         let helpers = views.iter().flat_map(|view| {
             let inside = view.index.calls().filter(|call| called_by(view, &names, call.id()));
             let of_file = inside.filter(|call| call.receiver().is_none()).filter_map(|call| call.name());

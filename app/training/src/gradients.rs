@@ -24,7 +24,9 @@ pub(crate) fn gradient_mode(file: &PythonFile<'_>, id: Id) -> Option<GradientMod
             contexts(file, around).into_iter().rev().find_map(|value| context(file, value))
         } else if kind == k.block || kind == k.module {
             // `torch.set_grad_enabled(False)`, as a statement above.
-            let above = index.parts(around).take_while(|statement| *statement != inside);
+            let calls = ["set_grad_enabled", "enter_context"].iter().flat_map(|name| file.calls(name));
+            let above = calls.filter_map(|call| file.statement_of(*call));
+            let above = above.filter(|s| index.parent(*s) == Some(around) && *s < inside);
             let sets = |statement: Id| {
                 let inner =
                     index.parts(statement).next().filter(|_| index.kind(statement) == k.expression_statement)?;
@@ -35,7 +37,7 @@ pub(crate) fn gradient_mode(file: &PythonFile<'_>, id: Id) -> Option<GradientMod
                     _ => None,
                 }
             };
-            above.filter_map(sets).last()
+            above.filter_map(|s| Some((s, sets(s)?))).max_by_key(|(s, _)| *s).map(|(_, mode)| mode)
         } else if kind == k.function_definition {
             let decorators = index.function(around).map_or_else(Vec::new, |function| function.decorators());
             let of_function = decorators.into_iter().find_map(|d| context(file, index.parts(d).next()?));
@@ -71,7 +73,7 @@ fn known(file: &PythonFile<'_>, name: Id) -> Id {
     }
     let text = index.text_of(name);
     let scope = file.function_of(name).filter(|function| file.binds(*function, text));
-    let mut given = index.assignments().filter(|a| a.assigns(text) && file.function_of(a.id()) == scope);
+    let mut given = index.assignments_to(text).filter(|a| file.function_of(a.id()) == scope);
     match (given.next().and_then(|only| only.value()), given.next()) {
         (Some(value), None) => value,
         _ => name,

@@ -5,7 +5,7 @@ use python::modules::Modules;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Functions that load modules whose names are known only at run time.
 const BY_NAME: [&str; 3] = ["importlib", "runpy", "__import__"];
@@ -38,20 +38,24 @@ pub(crate) fn leading_to(views: &[&FileView<'_>], holds: impl Fn(&FileView<'_>) 
     if !views.iter().any(|view| holds(view)) {
         return BTreeSet::new();
     }
-    let mut leading: BTreeSet<&str> = BTreeSet::new();
-    loop {
-        let known = leading.len();
-        let names: BTreeSet<&str> = leading.iter().filter_map(|path| module_name(path)).collect();
-        let leads = |view: &FileView<'_>| {
-            holds(view)
-                || imported_words(view).any(|word| names.contains(word) || BY_NAME.contains(&word))
-                || LOOKUPS.iter().any(|lookup| !view.calls(lookup).is_empty())
-        };
-        leading = views.iter().filter(|view| leads(view)).map(|view| view.path).collect();
-        if leading.len() == known {
-            return leading.into_iter().map(str::to_owned).collect();
+    let (mut importers, mut todo): (HashMap<&str, Vec<usize>>, Vec<usize>) = Default::default();
+    for (number, view) in views.iter().enumerate() {
+        let words: BTreeSet<&str> = imported_words(view).collect();
+        let looks_up = LOOKUPS.iter().any(|lookup| !view.calls(lookup).is_empty());
+        if holds(view) || looks_up || BY_NAME.iter().any(|name| words.contains(name)) {
+            todo.push(number);
+        }
+        words.into_iter().for_each(|word| importers.entry(word).or_default().push(number));
+    }
+    let mut leading = BTreeSet::new();
+    while let Some(number) = todo.pop() {
+        if leading.insert(views[number].path.to_owned()) {
+            // Those that import another file of this name are known already.
+            let name = module_name(views[number].path);
+            todo.extend(name.and_then(|name| importers.remove(name)).into_iter().flatten());
         }
     }
+    leading
 }
 
 /// Whether a file has modules of the target, or imports torch and has a training step or a device: CUDA's or the target's

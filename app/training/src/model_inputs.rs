@@ -45,7 +45,7 @@ fn use_of(view: &FileView<'_>, class: Id, forward: Id, parameter: &str) -> Input
     if loops.any(|each| index.source(*each).is_some_and(is_parameter)) {
         return InputUse::SequenceFirst;
     }
-    for call in index.calls().filter(|c| index.is_within(c.id(), forward)) {
+    for call in index.of_kind_in(kinds().call, forward).iter().filter_map(|call| index.call(*call)) {
         let Some(layer) = call.callee().map(|g| index.text_of(g)) else { continue };
         let made = layer_made(view, class, layer).or_else(|| call.qualified(&view.names));
         let Some(kind) = made.as_deref().and_then(|m| m.strip_prefix("torch.nn.")) else { continue };

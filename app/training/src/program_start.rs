@@ -60,7 +60,10 @@ pub fn main_block(view: &FileView<'_>) -> Option<Id> {
 }
 
 /// A program that imports a file, directly or indirectly.
+#[derive(Clone)]
 pub struct Start {
+    /// Its number.
+    pub file: usize,
     /// Its path.
     pub path: String,
     /// The name by which the file is imported; none if it is the program itself.
@@ -101,7 +104,17 @@ fn acts(text: &str) -> bool {
 pub struct Texts<'a> {
     files: Vec<(&'a str, &'a str)>,
     imports: OnceCell<Imports>,
+    /// What is known of each file.
+    known: Vec<KnownFile>,
     loaders: RefCell<BTreeMap<String, Rc<Loaders>>>,
+}
+
+/// What programs ask of a file, as far as it was asked.
+#[derive(Clone, Default)]
+struct KnownFile {
+    importers: OnceCell<Vec<(usize, String)>>,
+    has_main: OnceCell<bool>,
+    starts: OnceCell<Vec<Start>>,
 }
 
 /// Which files import which, by their texts.
@@ -133,27 +146,33 @@ impl<'a> Deref for Texts<'a> {
 impl<'a> Texts<'a> {
     /// The files of a project.
     pub fn new(files: Vec<(&'a str, &'a str)>) -> Self {
-        Self { files, imports: OnceCell::new(), loaders: RefCell::default() }
+        let known = vec![KnownFile::default(); files.len()];
+        Self { files, imports: OnceCell::new(), known, loaders: RefCell::default() }
     }
 
     /// Programs that import a file, nearest first.
-    pub fn starts(&self, file: &str) -> Vec<Start> {
-        let Imports { files, .. } = self.imports();
+    pub fn starts(&self, file: &str) -> &[Start] {
+        let number = self.imports().files.get(file);
+        number.map_or(&[], |number| self.known[*number].starts.get_or_init(|| self.starts_of(*number)))
+    }
+
+    fn starts_of(&self, file: usize) -> Vec<Start> {
         let mut out = Vec::new();
         let mut seen: BTreeSet<usize> = BTreeSet::new();
-        let mut wanted: VecDeque<(usize, Option<String>)> = files.get(file).map(|at| (*at, None)).into_iter().collect();
+        let mut wanted: VecDeque<(usize, Option<&str>)> = VecDeque::from([(file, None)]);
         while let Some((at, module)) = wanted.pop_front() {
             if !seen.insert(at) {
                 continue;
             }
             let (path, text) = self.files[at];
-            let importers = self.importers(path);
-            let is_imported = !importers.is_empty();
+            let KnownFile { importers, has_main, .. } = &self.known[at];
+            let importers = importers.get_or_init(|| self.importers(path).into_iter().collect());
             // A module in another file's own folder has that name only there.
-            wanted.extend(importers.into_iter().map(|(other, name)| (other, module.clone().or(Some(name)))));
-            let has_main = text.lines().any(|l| l.starts_with("if __name__") && l.contains("__main__"));
-            if has_main || (module.is_some() && !is_imported && acts(text)) {
-                out.push(Start { path: path.to_owned(), module });
+            wanted.extend(importers.iter().map(|(other, name)| (*other, module.or(Some(name)))));
+            let is_main = |line: &str| line.starts_with("if __name__") && line.contains("__main__");
+            let has_main = *has_main.get_or_init(|| text.lines().any(is_main));
+            if has_main || (module.is_some() && importers.is_empty() && acts(text)) {
+                out.push(Start { file: at, path: path.to_owned(), module: module.map(str::to_owned) });
             }
         }
         out
@@ -164,7 +183,7 @@ impl<'a> Texts<'a> {
         let collect = || {
             let mut loaders = Loaders::new();
             for (file, (path, _)) in self.files.iter().enumerate().filter(|(_, (_, text))| text.contains(with)) {
-                let loaded = Rc::new(Loaded { file, starts: self.starts(path) });
+                let loaded = Rc::new(Loaded { file, starts: self.starts(path).to_vec() });
                 for start in &loaded.starts {
                     loaders.entry(start.path.clone()).or_default().push(Rc::clone(&loaded));
                 }

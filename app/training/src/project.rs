@@ -26,6 +26,7 @@ use python::names::called_name;
 use python::origins::{Conventions, Origin, Origins, Place};
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::rc::Rc;
@@ -166,8 +167,10 @@ pub struct ProjectFacts<'v, 't> {
     given_by_place: BTreeMap<String, usize>,
     /// The strings that its files assign to names.
     pub given: Given,
-    /// The settings of the command line and the like that each file reads.
+    /// The files that read each setting of the command line and the like.
     settings_read: BTreeMap<String, BTreeSet<String>>,
+    /// Names that are values somewhere, once that was asked.
+    pub(crate) passed_on: OnceCell<BTreeSet<String>>,
     /// Its functions that only compute.
     pub(crate) computing: BTreeSet<String>,
     /// Settings of the command line and the like that some file assigns.
@@ -206,9 +209,9 @@ impl<'v, 't> ProjectFacts<'v, 't> {
 
     /// Whether some file imports a module, or something of it.
     pub fn imports(&self, module: &str) -> bool {
-        self.imported
-            .iter()
-            .any(|name| name.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+        let inside = format!("{module}.");
+        let mut within = self.imported.range(inside.clone()..);
+        self.imported.contains(module) || within.next().is_some_and(|name| name.starts_with(&inside))
     }
 
     /// Whether a file selects a device or moves something to one.
@@ -342,10 +345,8 @@ impl<'v, 't> ProjectFacts<'v, 't> {
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
             given_by_place,
             given: Given::collect(views),
-            settings_read: views
-                .iter()
-                .map(|view| (view.path.to_owned(), read(view).into_iter().map(str::to_owned).collect()))
-                .collect(),
+            settings_read: settings_read(views),
+            passed_on: OnceCell::new(),
             computing: computing(views),
             changed_settings: views.iter().flat_map(|view| changed(view)).map(str::to_owned).collect(),
             shared_loaders: SharedLoaders::default(),
@@ -443,7 +444,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
 
     /// Whether another file reads a setting of the command line.
     pub fn reads_setting_elsewhere(&self, view: &FileView<'_>, name: &str) -> bool {
-        self.settings_read.iter().any(|(path, names)| path != view.path && names.contains(name))
+        self.settings_read.get(name).is_some_and(|paths| paths.iter().any(|path| path != view.path))
     }
 
     /// Whether some file calls a function or a method of this name.
@@ -466,6 +467,15 @@ impl<'v, 't> ProjectFacts<'v, 't> {
     pub fn is_model(&self, class: &str) -> bool {
         self.roles.models.contains(class)
     }
+}
+
+/// The files that read each setting of the command line and the like.
+fn settings_read(views: &[&FileView<'_>]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (view, name) in views.iter().flat_map(|view| read(view).into_iter().map(move |name| (view, name))) {
+        files.entry(name.to_owned()).or_default().insert(view.path.to_owned());
+    }
+    files
 }
 
 /// The largest number of positional arguments in a call of each class.

@@ -88,6 +88,11 @@ pub(crate) fn run_part(part: Part, minutes: Option<f64>) -> Result<()> {
     step(format!("ports of {} files", files.len()), || run(&mut sweep))
 }
 
+/// The Python files of packages.
+pub(crate) fn python_files(folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    Ok(packages::python_files(&folder()?, folders)?.into_iter().map(|(_, file)| file).collect())
+}
+
 /// Paths of packages, lists and results.
 fn folder() -> Result<PathBuf> {
     let folder = setup::cache()?.join("corpus");

@@ -64,7 +64,7 @@ usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
                 [--site FILE: the finished site in one file  --target TRIPLE: for another system]
   reproduce     builds the site twice, in different folders, and lists the files that differ
   bench port    porting time compared with a parse, ast-grep and TorchFix
-  bench growth  how the time grows with lines, edits, calls and files; fails if faster than the size
+  bench growth  how the time grows with lines, edits, calls and files; fails if faster than the size  [SHAPE …]
   bench diff    time of a diff
   bench site    time to build the pages, and 10,000 generated ones
   bench typing  time from keypress to painted frame, and for large projects, in the built page
@@ -132,7 +132,7 @@ fn main() -> ExitCode {
         },
         ["reproduce"] => reproduce::build_twice(),
         ["bench", "port"] => bench::run_port(),
-        ["bench", "growth"] => bench::run_growth(),
+        ["bench", "growth", shapes @ ..] if !has_option(shapes) => bench::run_growth(shapes),
         ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),
         ["bench", "typing"] => bench::run_typing(),

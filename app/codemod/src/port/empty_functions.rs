@@ -18,16 +18,15 @@ pub(super) fn empty_functions(
     let (index, k) = (&view.index, kinds());
     for function in index.functions() {
         let (id, name) = (function.id(), function.name());
-        // Text removed after its last statement counts.
-        let next = index.parts(ROOT).find(|s| *s > id && !index.is_within(*s, id));
-        let end = next.map_or(index.text.len(), |next| index.item(next).start);
-        let Some(by) = rope.authors(&(index.item(id).start..end + 1)).into_iter().next() else { continue };
         let was_empty = || !given.index.functions().any(|f| f.name() == name && !is_empty(given, f));
         let is_kept = index.parent(id) != Some(ROOT) || !index.of_kind_in(k.comment, id).is_empty();
         let is_said = || index.of_kind(k.string).iter().any(|s| index.text_of(*s).contains(name));
-        if !is_empty(view, function) || is_kept || was_empty() || is_said() {
+        if is_kept || !is_empty(view, function) || was_empty() || is_said() {
             continue;
         }
+        // Text removed after its last statement counts.
+        let end = index.parts_from(id).nth(1).map_or(index.text.len(), |next| index.item(next).start);
+        let Some(by) = rope.first_author(&(index.item(id).start..end + 1)) else { continue };
         if given.calls(name).is_empty() || is_elsewhere(name) {
             continue;
         }

@@ -18,7 +18,7 @@ pub(super) fn pointless(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement
         let node = change.node()?;
         // A deletion after the last byte is recorded at that byte.
         let range = index.range(node);
-        Some((node, (change, rope.authors(&(range.start..range.end + 1)).into_iter().next()?)))
+        Some((node, (change, rope.first_author(&(range.start..range.end + 1))?.clone())))
     });
     let mut found: Vec<_> = found.collect();
     sorting::by_key(&mut found, |(node, _)| *node);

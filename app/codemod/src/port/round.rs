@@ -10,7 +10,7 @@ use super::plan::{Notes, Plan};
 use super::pointless::pointless;
 use super::repeated::repeated;
 use super::state::State;
-use super::wishes::wishes;
+use super::wishes::{fields, wishes};
 use crate::fix::Fix;
 use crate::lift;
 use crate::messages;
@@ -36,11 +36,12 @@ pub(super) fn round(
     let mut notes = Notes::new();
     plan.refused.take();
     let texts = Texts::new(states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect());
+    let fields = fields(plan, views, facts);
     for (n, state) in states.iter().enumerate() {
         if state.blocked.is_some() {
             continue;
         }
-        let mut fixes = wishes(plan, states, views, facts, &texts, n);
+        let mut fixes = wishes(plan, states, views, facts, &texts, &fields, n);
         fixes.retain(|f| f.applicability == Applicability::Safe || plan.options.allow_unsafe);
         for fix in &mut fixes {
             fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));

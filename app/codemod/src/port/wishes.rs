@@ -33,22 +33,15 @@ pub(super) fn wishes(
     views: &[Option<Rc<FileView<'_>>>],
     facts: &ProjectFacts<'_, '_>,
     texts: &Texts<'_>,
+    fields: &[String],
     n: usize,
 ) -> Vec<Fix> {
-    let may_add = plan.recipes.recipes().iter().any(|r| {
-        !plan.rejected(r) && r.rules.iter().any(|r| matches!(&r.body, Body::Handler(h) if h.name == "add-config-field"))
-    });
-    let fields = if plan.branch {
-        fields_in_project(&plan.settings, views.iter().flatten().map(Rc::as_ref), facts.modes.as_ref(), may_add)
-    } else {
-        Vec::new()
-    };
     if let Some(view) = &views[n] {
         let told = step_obstacles(plan, view, facts);
         plan.refused.borrow_mut().entry(n).or_default().extend(told);
     }
     let view = views[n].as_deref();
-    let mut file = File { plan, states, texts, n, view, facts, fields: &fields, stopped: None, fixes: Vec::new() };
+    let mut file = File { plan, states, texts, views, n, view, facts, fields, stopped: None, fixes: Vec::new() };
     for (rank, recipe) in plan.recipes.recipes().iter().enumerate() {
         if plan.rejected(recipe) || plan.is_barred(n, &recipe.id) {
             continue;
@@ -62,6 +55,14 @@ pub(super) fn wishes(
         }
     }
     file.fixes
+}
+
+/// The target's configuration fields that the project has or gets.
+pub(super) fn fields(plan: &Plan<'_>, views: &[Option<Rc<FileView<'_>>>], facts: &ProjectFacts<'_, '_>) -> Vec<String> {
+    let adds = |r: &CompiledRule| matches!(&r.body, Body::Handler(h) if h.name == "add-config-field");
+    let may_add = plan.recipes.recipes().iter().any(|r| !plan.rejected(r) && r.rules.iter().any(adds));
+    let views = views.iter().flatten().map(Rc::as_ref).filter(|_| plan.branch);
+    fields_in_project(&plan.settings, views, facts.modes.as_ref(), may_add)
 }
 
 /// The rule that proposes an edit.
@@ -103,6 +104,7 @@ struct File<'p> {
     plan: &'p Plan<'p>,
     states: &'p [State<'p>],
     texts: &'p Texts<'p>,
+    views: &'p [Option<Rc<FileView<'p>>>],
     /// Its index.
     n: usize,
     view: Option<&'p FileView<'p>>,
@@ -142,6 +144,7 @@ impl File<'_> {
             view: self.view,
             project: facts,
             files: self.texts,
+            views: self.views,
             settings: &plan.settings,
             fields,
             written: &written,

@@ -3,6 +3,7 @@
 use super::{Origin, Origins, Part, Place};
 use crate::scopes::Bound;
 use crate::tree::{Id, Index, fields, kinds};
+use std::rc::Rc;
 
 impl<'t> Origins<'_, 't> {
     /// The values of a name where it is read, or bound; where something is added to it, both of them.
@@ -54,9 +55,8 @@ impl<'t> Origins<'_, 't> {
                 .find(|binding| binding.local == index.text_of(id) && index.is_within(id, binding.part))?;
             return self.of_module(value, Some(&binding.qualified));
         }
-        let parameters = [k.parameters, k.typed_parameter, k.default_parameter, k.typed_default_parameter];
-        if parameters.contains(&kind) {
-            return self.of_parameter(value);
+        if is_parameter(index, id) {
+            return self.of_own_object(value);
         }
         if kind == k.named_expression {
             return Some(vec![value.at(index.value(parent)?)]);
@@ -72,29 +72,55 @@ impl<'t> Origins<'_, 't> {
         (is_target && is_plain).then(|| vec![taken])
     }
 
-    /// What a function is given for a parameter, and its default.
-    fn of_parameter(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
-        let file = self.file(value.place);
-        let index = &file.index;
-        let function = index.ancestors(value.place.id).find(|a| index.kind(*a) == kinds().function_definition)?;
-        let all: Vec<_> = index.function(function)?.parameters().collect();
-        let at = all.iter().position(|parameter| index.is_within(value.place.id, parameter.id))?;
-        let method_of = self.class_of_method(Place { id: function, ..value.place });
-        if at == 0
-            && let Some(class) = method_of
-        {
-            return self.of_instance(value, class);
-        }
-        let place = at - usize::from(method_of.is_some());
-        let mut found = Vec::new();
-        for call in self.callers(Place { id: function, ..value.place }).iter() {
-            let given = self.file(*call).index.arguments(call.id).get(place, all[at].name);
-            let passed = given.map(|given| value.in_file(call.file, given));
-            let default = || all[at].default.map(|default| value.at(default));
-            found.push(passed.or_else(default).unwrap_or_else(|| value.clone()));
-        }
-        (!found.is_empty()).then_some(found)
+    /// The values of a method's first parameter, which is the object that has the method.
+    fn of_own_object(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
+        let (_, at, class) = self.parameter(value.place)?;
+        self.of_instance(value, class.filter(|_| at == 0)?)
     }
+
+    /// The function of a parameter, its place among the parameters, and the class if the function is a method.
+    fn parameter(&self, place: Place) -> Option<(Place, usize, Option<Place>)> {
+        let index = &self.file(place).index;
+        let function = index.ancestors(place.id).find(|a| index.kind(*a) == kinds().function_definition)?;
+        let at =
+            index.function(function)?.parameters().position(|parameter| index.is_within(place.id, parameter.id))?;
+        let function = Place { id: function, ..place };
+        Some((function, at, self.class_of_method(function)))
+    }
+
+    /// What the calls of a function give for a parameter, and its default; none if no call is seen, or it is the object that has the
+    /// method.
+    pub(super) fn passed(&self, place: Place) -> Option<Rc<[Place]>> {
+        let index = &self.file(place).index;
+        if !is_parameter(index, place.id) || self.scopes[place.file].reads(place.id) {
+            return None;
+        }
+        let (function, at, class) = self.parameter(place)?;
+        if at == 0 && class.is_some() {
+            return None;
+        }
+        let callers = self.callers(function);
+        if let Some([_, passed]) = self.passed.borrow().get(&place).filter(|[of, _]| Rc::ptr_eq(of, &callers)) {
+            return Some(Rc::clone(passed)).filter(|passed| !passed.is_empty());
+        }
+        let parameter = index.function(function.id)?.parameters().nth(at)?;
+        let default = parameter.default.map_or(place, |id| Place { id, ..place });
+        let at = at - usize::from(class.is_some());
+        let given = |call: &Place| {
+            let given = self.file(*call).index.arguments(call.id).get(at, parameter.name);
+            given.map_or(default, |id| Place { id, ..*call })
+        };
+        let passed: Rc<[Place]> = callers.iter().map(given).collect();
+        self.passed.borrow_mut().insert(place, [callers, Rc::clone(&passed)]);
+        Some(passed).filter(|passed| !passed.is_empty())
+    }
+}
+
+/// Whether an identifier is in a list of parameters.
+fn is_parameter(index: &Index<'_>, id: Id) -> bool {
+    let k = kinds();
+    let parameters = [k.parameters, k.typed_parameter, k.default_parameter, k.typed_default_parameter];
+    index.kind(id) == k.identifier && index.parent(id).is_some_and(|holder| parameters.contains(&index.kind(holder)))
 }
 
 /// The statement or clause that gives a value to a target, the whole target, and how the name's value is taken out of it.

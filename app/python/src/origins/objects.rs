@@ -40,35 +40,63 @@ pub(super) fn stores<'t>(files: &[&PythonFile<'t>]) -> FxHashMap<&'t str, Vec<St
     stores
 }
 
+/// The stores of each object of a file, by its text.
+pub(super) fn by_object<'t>(
+    files: &[&PythonFile<'t>],
+    stores: &FxHashMap<&'t str, Vec<Store<'t>>>,
+) -> FxHashMap<(usize, &'t str), FxHashMap<&'t str, Vec<usize>>> {
+    let mut found: FxHashMap<_, FxHashMap<&str, Vec<usize>>> = FxHashMap::default();
+    for (name, list) in stores {
+        for (at, Store { object, .. }) in list.iter().enumerate() {
+            let of_object = found.entry((object.file, files[object.file].index.text_of(object.id))).or_default();
+            of_object.entry(name).or_default().push(at);
+        }
+    }
+    found
+}
+
+/// The lists of stores that may be of a part, by the text of the attribute or the item.
+fn lists<'m, 't, L>(
+    lists: &'m FxHashMap<&'t str, L>,
+    part: Part<'t>,
+) -> impl Iterator<Item = (&'t str, &'m L)> + use<'m, 't, L> {
+    let named = match part {
+        Part::Attribute(name) | Part::Item(name) => vec![name, ""],
+        Part::Any => lists.keys().copied().collect(),
+    };
+    named.into_iter().filter_map(|name| Some((name, lists.get(name)?)))
+}
+
+impl<'t> Store<'t> {
+    fn fits(&self, part: Part<'t>) -> bool {
+        match part {
+            Part::Attribute(_) => self.part == part,
+            Part::Item(_) => self.part == part || self.part == Part::Any,
+            Part::Any => !matches!(self.part, Part::Attribute(_)),
+        }
+    }
+}
+
 impl<'t> Origins<'_, 't> {
     /// The values of a part of what a name holds that are assigned to that part: `name["key"] = value`.
     pub(super) fn kept_under(&self, value: &Origin<'t>, bound: &[Bound]) -> Vec<Origin<'t>> {
         let Some(part) = value.parts.last() else { return Vec::new() };
         let (file, index) = (value.place.file, &self.file(value.place).index);
-        let is_same = |object: Place| {
-            index.is_text(object.id, index.text_of(value.place.id))
-                && std::ptr::eq(self.scopes[file].bindings(index, object.id), bound)
-        };
-        self.stored(*part, &[file]).filter(|store| is_same(store.object)).map(|store| held(value, store)).collect()
+        let Some(kept) = self.kept.get(&(file, index.text_of(value.place.id))) else { return Vec::new() };
+        let is_same = |store: &&Store<'t>| std::ptr::eq(self.scopes[file].bindings(index, store.object.id), bound);
+        let kept = lists(kept, *part).flat_map(|(name, places)| places.iter().map(move |at| &self.stores[name][*at]));
+        kept.filter(|store| store.fits(*part)).filter(is_same).map(|store| held(value, store)).collect()
     }
 
     /// What files, in their order, keep under a part.
     pub(super) fn stored(&self, part: Part<'t>, files: &[usize]) -> impl Iterator<Item = &Store<'t>> {
-        let named = match part {
-            Part::Attribute(name) | Part::Item(name) => vec![name, ""],
-            Part::Any => self.stores.keys().copied().collect(),
-        };
-        let fits = move |store: &&Store<'t>| match part {
-            Part::Attribute(_) => store.part == part,
-            Part::Item(_) => store.part == part || store.part == Part::Any,
-            Part::Any => !matches!(store.part, Part::Attribute(_)),
-        };
         let in_file = |stores: &'_ Vec<Store<'t>>, file: usize| {
             let from = stores.partition_point(|store| store.object.file < file);
             from..stores.partition_point(|store| store.object.file <= file)
         };
-        let lists = named.into_iter().filter_map(|name| self.stores.get(name));
-        lists.flat_map(move |list| files.iter().flat_map(move |file| &list[in_file(list, *file)])).filter(fits)
+        let all = lists(&self.stores, part);
+        let stores = all.flat_map(move |(_, list)| files.iter().flat_map(move |file| &list[in_file(list, *file)]));
+        stores.filter(move |store| store.fits(part))
     }
 
     /// The class of a function that is a method with `self`.
@@ -112,15 +140,8 @@ impl<'t> Origins<'_, 't> {
         let inner = value.inside(value.place.id);
         found.extend(is_item_of.into_iter().map(|store| held(&inner, store)));
         for class in &related {
-            let index = &self.file(*class).index;
-            let body = index.class(class.id).and_then(|class| class.body());
-            for statement in body.into_iter().flat_map(|body| index.parts(body)) {
-                let defined = index.definition(statement).filter(|d| self.file(*class).name_of(*d) == *name);
-                let assigned =
-                    index.parts(statement).next().and_then(|a| index.assignment(a)).filter(|a| a.assigns(name));
-                let here = defined.or_else(|| assigned.and_then(|a| a.value()));
-                found.extend(here.map(|id| value.inside(id)).map(|inner| inner.in_file(class.file, inner.place.id)));
-            }
+            let here = self.members.get(class).and_then(|members| members.get(name)).into_iter().flatten();
+            found.extend(here.map(|id| inner.in_file(class.file, *id)));
         }
         (!found.is_empty()).then_some(found)
     }
@@ -176,6 +197,7 @@ impl<'t> Origins<'_, 't> {
             return Rc::clone(known);
         }
         self.definitions.borrow_mut().insert(call, Rc::default());
+        self.looking.update(|looking| looking + 1);
         let callee = self.file(call).index.callee(call.id).map(|id| Place { id, ..call });
         let mut found = Vec::new();
         if let Some(callee) = callee {
@@ -196,6 +218,7 @@ impl<'t> Origins<'_, 't> {
         let found: Rc<[Place]> =
             found.into_iter().filter(|o| o.is_whole()).map(|o| o.place).filter(|p| is_definition(*p)).collect();
         self.definitions.borrow_mut().insert(call, Rc::clone(&found));
+        self.looking.update(|looking| looking - 1);
         found
     }
 
@@ -219,7 +242,7 @@ impl<'t> Origins<'_, 't> {
         let class = self.class_of_method(function).filter(|_| self.file(function).name_of(function.id) == "__init__");
         let found: Rc<[Place]> = match class {
             Some(class) => self.makers(class).into(),
-            None => self.calls_of(function).collect(),
+            None => self.calls_of(function).into(),
         };
         self.callers.borrow_mut().insert(function, Rc::clone(&found));
         found
@@ -233,7 +256,7 @@ impl<'t> Origins<'_, 't> {
             functions.iter().any(|function| file.name_of(*function) == "__init__")
         };
         let derived = reached(class, &self.derived).split_off(1);
-        let mut found: Vec<Place> = self.calls_of(class).collect();
+        let mut found: Vec<Place> = self.calls_of(class);
         found.extend(derived.iter().filter(|class| !defines(class)).flat_map(|class| self.calls_of(*class)));
         for Place { file, id } in derived.into_iter().filter(defines) {
             let index = &self.files()[file].index;
@@ -244,15 +267,41 @@ impl<'t> Origins<'_, 't> {
     }
 
     /// The calls that may be of a function or class.
-    fn calls_of(&self, definition: Place) -> impl Iterator<Item = Place> {
+    fn calls_of(&self, definition: Place) -> Vec<Place> {
         let name = self.file(definition).name_of(definition.id);
         let others = self.aliases.get(name).into_iter().flatten().copied().filter(move |alias| *alias != name);
         let names = std::iter::once(name).chain(others);
         let calls = names.flat_map(move |name| self.calls.get(name).into_iter().flatten().copied());
         // It may be given another name: `run = train`, `fit(run=train)`.
         let is_passed_on = self.conventions.called.contains(&name) || self.values.contains(name);
-        let of_variables = if is_passed_on { &self.calls_of_variables[..] } else { &[] };
-        calls.chain(of_variables.iter().copied()).filter(move |call| self.definitions(*call).contains(&definition))
+        let mut found: Vec<Place> = calls.filter(|call| self.definitions(*call).contains(&definition)).collect();
+        if is_passed_on {
+            found.extend(self.calls_of_variables_with(definition));
+        }
+        found
+    }
+
+    /// The calls of variables that may be of a function or class.
+    fn calls_of_variables_with(&self, definition: Place) -> Vec<Place> {
+        if let Some(called) = self.called.get() {
+            return called.get(&definition).cloned().unwrap_or_default();
+        }
+        let calls = self.calls_of_variables.iter().copied();
+        let found = calls.clone().filter(|call| self.definitions(*call).contains(&definition)).collect();
+        // What is still being looked for is not known.
+        if self.looking.get() == 0 {
+            self.called.get_or_init(|| {
+                let mut called: FxHashMap<Place, Vec<Place>> = FxHashMap::default();
+                for call in calls {
+                    for definition in self.definitions(call).iter() {
+                        let of_it = called.entry(*definition).or_default();
+                        of_it.extend((of_it.last() != Some(&call)).then_some(call));
+                    }
+                }
+                called
+            });
+        }
+        found
     }
 }
 
@@ -291,6 +340,28 @@ fn is_import_or_definition(index: &Index<'_>, bound: Id) -> bool {
     let k = kinds();
     let holds = [k.dotted_name, k.aliased_import, k.function_definition, k.class_definition];
     index.parent(bound).is_some_and(|holder| holds.contains(&index.kind(holder)))
+}
+
+/// What the body of each class gives its attributes, by their names.
+pub(super) fn members<'t>(files: &[&PythonFile<'t>]) -> FxHashMap<Place, FxHashMap<&'t str, Vec<Id>>> {
+    let mut all: FxHashMap<_, FxHashMap<&str, Vec<Id>>> = FxHashMap::default();
+    for (number, file) in files.iter().enumerate() {
+        let index = &file.index;
+        for class in index.classes() {
+            let members = all.entry(Place { file: number, id: class.id() }).or_default();
+            for statement in class.body().into_iter().flat_map(|body| index.parts(body)) {
+                let assignment = || index.parts(statement).next().and_then(|a| index.assignment(a)?.sides());
+                let member = match index.definition(statement) {
+                    Some(definition) => Some((file.name_of(definition), definition)),
+                    None => assignment().map(|(target, value)| (index.text_of(target), value)),
+                };
+                if let Some((name, value)) = member {
+                    members.entry(name).or_default().push(value);
+                }
+            }
+        }
+    }
+    all
 }
 
 /// The classes that each class names as its bases, and those that name each.

@@ -2,7 +2,7 @@
 
 use super::TrainingStep;
 use super::calls::{arguments, spread};
-use super::dataflow::{assigned, leaves};
+use super::dataflow::{assigned, bound_in, leaves};
 use super::extraction::{Extraction, Frame};
 use super::fixed::units;
 use super::forward::is_model_call;
@@ -109,30 +109,24 @@ impl LossFunction {
             self.statements.iter().flat_map(|s| assigned(&file, *s)).chain(["self"]).map(str::to_owned).collect();
         let mut inside: BTreeSet<String> = BTreeSet::new();
         let function = self.function;
+        let bound = bound_in(&file, function);
+        let none = BTreeSet::new();
+        let whole = Frame {
+            file,
+            function: Some(function),
+            body: function,
+            bound: &bound,
+            known: &none,
+            locals: &locals,
+            numbers: &[],
+            inputs: &[],
+        };
         for &s in &self.statements {
-            let frame = Frame {
-                file,
-                function: Some(function),
-                body: function,
-                known: &inside,
-                locals: &locals,
-                numbers: &[],
-                inputs: &[],
-            };
-            moved.take(&frame, s, obstacles);
+            moved.take(&Frame { known: &inside, ..whole }, s, obstacles);
             inside.extend(assigned(&file, s).into_iter().map(str::to_owned));
         }
         for (value, target) in self.returned.iter().zip(&self.targets) {
-            let frame = Frame {
-                file,
-                function: Some(function),
-                body: function,
-                known: &inside,
-                locals: &locals,
-                numbers: &[],
-                inputs: &[],
-            };
-            let text = moved.text_of(&frame, *value, obstacles);
+            let text = moved.text_of(&Frame { known: &inside, ..whole }, *value, obstacles);
             let target = moved.local(target);
             if text != target && target != "_" {
                 moved.body.push(format!("{target} = {text}"));

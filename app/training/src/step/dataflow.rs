@@ -71,33 +71,46 @@ pub(crate) fn altered<'t>(file: &PythonFile<'t>, statement: Id) -> Option<&'t st
 
 /// Identifiers that a node reads: not names of attributes or keywords, nor targets of assignments.
 pub fn reads(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
-    let k = kinds();
-    let index = &file.index;
-    index
-        .of_kind_in(k.identifier, within)
-        .iter()
-        .copied()
-        .filter(|id| {
-            let Some(parent) = index.parent(*id) else { return true };
-            let kind = index.kind(parent);
-            let bound_inside = index.ancestors(*id).take_while(|a| *a > within).any(|a| {
-                index.children(a).any(|c| {
-                    index.kind(c) == k.for_in_clause
-                        && index.target(c).is_some_and(|l| {
-                            index.of_kind_in(k.identifier, l).iter().any(|i| index.text_of(*i) == index.text_of(*id))
-                        })
-                })
-            });
-            let target = [k.assignment, k.for_in_clause].contains(&kind) && index.target(parent) == Some(*id)
-                || [k.pattern_list, k.tuple_pattern].contains(&kind);
-            !(target || bound_inside || index.is_label(*id))
-        })
-        .collect()
+    let identifiers = file.index.of_kind_in(kinds().identifier, within).iter().copied();
+    identifiers.filter(|id| is_read(file, within, *id)).collect()
+}
+
+/// Whether an identifier inside a node is one that the node [`reads`].
+fn is_read(file: &PythonFile<'_>, within: Id, id: Id) -> bool {
+    let (k, index) = (kinds(), &file.index);
+    let Some(parent) = index.parent(id) else { return true };
+    let kind = index.kind(parent);
+    let binds = |clause: Id| {
+        index.kind(clause) == k.for_in_clause
+            && index.target(clause).is_some_and(|target| {
+                index.of_kind_in(k.identifier, target).iter().any(|i| index.text_of(*i) == index.text_of(id))
+            })
+    };
+    let comprehensions =
+        [k.list_comprehension, k.set_comprehension, k.dictionary_comprehension, k.generator_expression];
+    let around = || index.ancestors(id).take_while(|a| *a > within);
+    let bound_inside = || around().any(|a| comprehensions.contains(&index.kind(a)) && index.children(a).any(binds));
+    let target = [k.assignment, k.for_in_clause].contains(&kind) && index.target(parent) == Some(id)
+        || [k.pattern_list, k.tuple_pattern].contains(&kind);
+    !(target || index.is_label(id) || bound_inside())
+}
+
+/// The names that a block assigns, or the header of the loop that it is.
+pub(crate) fn bound_in<'t>(file: &PythonFile<'t>, body: Id) -> BTreeSet<&'t str> {
+    let (k, index) = (kinds(), &file.index);
+    let is_target = |id: &Id| {
+        !is_read(file, body, *id)
+            && index.parent(*id).is_some_and(|p| index.kind(p) != k.attribute && index.kind(p) != k.keyword_argument)
+    };
+    let header = (index.kind(body) == k.for_statement).then(|| index.target(body)).flatten();
+    let in_header = header.map_or(&[][..], |header| index.of_kind_in(k.identifier, header)).iter();
+    let targets = index.of_kind_in(k.identifier, body).iter().filter(|id| is_target(id)).chain(in_header);
+    targets.map(|id| index.text_of(*id)).collect()
 }
 
 /// Whether a node reads a name.
 pub fn reads_name(file: &PythonFile<'_>, within: Id, name: &str) -> bool {
-    reads(file, within).iter().any(|id| file.index.text_of(*id) == name)
+    file.index.within(file.identifiers(name), within).iter().any(|id| is_read(file, within, *id))
 }
 
 /// The statements among `leaves` that `name` depends on, in reverse order: those that assign what is needed.

@@ -36,11 +36,14 @@ pub struct Extraction {
 }
 
 /// The origin of a statement.
+#[derive(Clone, Copy)]
 pub(crate) struct Frame<'a, 't> {
     pub(crate) file: FileInProject<'a, 't>,
     /// The function that contains it, and its block that is repeated.
     pub(crate) function: Option<Id>,
     pub(crate) body: Id,
+    /// The names that this block assigns.
+    pub(crate) bound: &'a BTreeSet<&'t str>,
     /// Names that statements above it assign in the module, and all names that any statement will assign.
     pub(crate) known: &'a BTreeSet<String>,
     pub(crate) locals: &'a BTreeSet<String>,
@@ -262,11 +265,11 @@ impl Frame<'_, '_> {
             if is_host_tensor(file, node) {
                 return Ok(kept);
             }
-            return Ok(Source::Attribute(if self.is_bound_in_body("self") { whole } else { reference(&file, node) }));
+            return Ok(Source::Attribute(if self.bound.contains("self") { whole } else { reference(&file, node) }));
         }
         // Tensors are not called: a called name is a module or a function, the same at every step.
         let in_function = index.kind(self.body) == k.function_definition && !is_called(id);
-        let is_data = self.inputs.contains(&name) || self.is_bound_in_body(name) || (taken_by_function && in_function);
+        let is_data = self.inputs.contains(&name) || self.bound.contains(name) || (taken_by_function && in_function);
         if !is_data && !is_called(id) && is_host_tensor(file, id) {
             return self.kept_tensor(id);
         }
@@ -303,21 +306,6 @@ impl Frame<'_, '_> {
         let is_part =
             |c: &Id| matches!(self.file.role(*c), Some(Role::Model | Role::Criterion)) && dotted(index, *c).is_some();
         (whole, chain.into_iter().find(is_part))
-    }
-
-    /// Whether the repeated block assigns the name.
-    fn is_bound_in_body(&self, name: &str) -> bool {
-        let k = kinds();
-        let index = &self.file.view.index;
-        let read = reads(&self.file, self.body);
-        let is_target = |i: &Id| {
-            index.text_of(*i) == name
-                && !read.contains(i)
-                && index.parent(*i).is_some_and(|p| index.kind(p) != k.attribute && index.kind(p) != k.keyword_argument)
-        };
-        let header = (index.kind(self.body) == k.for_statement).then(|| index.target(self.body)).flatten();
-        let in_header = |l: Id| index.of_kind_in(k.identifier, l).iter().any(|i| index.text_of(*i) == name);
-        index.of_kind_in(k.identifier, self.body).iter().any(is_target) || header.is_some_and(in_header)
     }
 }
 

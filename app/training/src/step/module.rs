@@ -5,7 +5,7 @@ use super::bindings::bindings;
 use super::callers::given;
 use super::calls::is_parameter;
 use super::changing::changing;
-use super::dataflow::{assigned, leaves, reads, reads_name};
+use super::dataflow::{assigned, bound_in, leaves, reads, reads_name};
 use super::extraction::{Extraction, Frame, plain_name};
 use super::forward::is_model_call;
 use super::numbers::number;
@@ -141,13 +141,24 @@ fn extracted(
     let mut changing = changing(step, &slice.statements);
     changing.retain(|id| !inputs.contains(&index.text_of(*id)));
     let numbers: Vec<Id> = changing.iter().filter_map(|id| number(step, *id)).collect();
+    let bound = bound_in(&file, step.body);
+    let none = BTreeSet::new();
+    let whole = Frame {
+        file,
+        function,
+        body: step.body,
+        bound: &bound,
+        known: &none,
+        locals: &locals,
+        numbers: &numbers,
+        inputs,
+    };
     for &s in &slice.statements {
         if let Some(function) = slice.loss_function.as_ref().filter(|_| s == slice.from) {
             function.move_into(file, &mut known, &mut out, obstacles);
             continue;
         }
-        let frame =
-            Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers, inputs };
+        let frame = Frame { known: &known, ..whole };
         let text = out.statement(&frame, s, obstacles);
         let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
         let (text, cut) = undivided.unwrap_or((Some(text), false));
@@ -161,8 +172,7 @@ fn extracted(
         known.extend(assigned(&file, s).into_iter().map(str::to_owned));
     }
     if step.name_of_loss().is_none() {
-        let frame =
-            Frame { file, function, body: step.body, known: &known, locals: &locals, numbers: &numbers, inputs };
+        let frame = Frame { known: &known, ..whole };
         let text = out.text_of(&frame, step.loss, obstacles);
         let undivided = accumulation.map(|a| a.undivided(&text, &out.attributes));
         let (text, cut) = undivided.unwrap_or((Some(text), false));

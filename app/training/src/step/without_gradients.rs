@@ -5,6 +5,7 @@ use crate::project::FileInProject;
 use python::PythonFile;
 use python::origins::Place;
 use python::tree::{Id, kinds};
+use std::collections::BTreeSet;
 
 impl FileInProject<'_, '_> {
     /// Whether nothing is recorded for the backward pass where a node runs, here or in all that call its function.
@@ -21,7 +22,9 @@ impl FileInProject<'_, '_> {
             }
             let Some(function) = file.function_of(place.id).map(|id| Place { id, ..place }) else { return false };
             let callers = origins.callers(function);
-            if callers.is_empty() || is_passed_on(origins.files(), file.name_of(function.id)) {
+            let name = file.name_of(function.id);
+            let passed_on = || self.project.passed_on.get_or_init(|| passed_on(origins.files()));
+            if callers.is_empty() || passed_on().contains(name) {
                 return false;
             }
             if !seen.contains(&function) {
@@ -33,15 +36,21 @@ impl FileInProject<'_, '_> {
     }
 }
 
-/// Whether a function is a value somewhere, so that not all of its calls are seen.
-fn is_passed_on(files: &[&PythonFile<'_>], function: &str) -> bool {
-    let is_value = |file: &PythonFile<'_>, id: Id| {
-        let (k, index) = (kinds(), &file.index);
+/// The names that are values somewhere: not all calls of functions with such a name are seen.
+fn passed_on(files: &[&PythonFile<'_>]) -> BTreeSet<String> {
+    let k = kinds();
+    let holds = [k.assignment, k.argument_list, k.keyword_argument, k.pair, k.list, k.tuple, k.return_statement];
+    let mut names = BTreeSet::new();
+    for (file, id) in files.iter().flat_map(|file| file.index.of_kind(k.identifier).iter().map(move |id| (file, *id))) {
+        let index = &file.index;
         let whole = index.parent(id).filter(|parent| index.kind(*parent) == k.attribute).unwrap_or(id);
-        let holds = [k.assignment, k.argument_list, k.keyword_argument, k.pair, k.list, k.tuple, k.return_statement];
-        !index.is_label(id) && index.parent(whole).is_some_and(|holder| holds.contains(&index.kind(holder)))
-    };
-    files.iter().any(|file| file.identifiers(function).iter().any(|id| is_value(file, *id)))
+        let is_value =
+            !index.is_label(id) && index.parent(whole).is_some_and(|holder| holds.contains(&index.kind(holder)));
+        if is_value && !names.contains(index.text_of(id)) {
+            names.insert(index.text_of(id).to_owned());
+        }
+    }
+    names
 }
 
 #[cfg(test)]

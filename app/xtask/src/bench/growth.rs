@@ -1,19 +1,19 @@
-//! `cargo xtask bench growth`: how the time of the command grows with the size of what it ports, as whole processes.
+//! `cargo xtask bench growth`: how the processor time of the command grows with the size of what it ports, as whole processes.
 //!
 //! Each shape of program is generated in several sizes, each twice the one before. The slope of the logarithm of the time
-//! over that of the size is the exponent: 1 if the time is proportional to the size, 2 if it is quadratic. It needs a machine
-//! without other work: that makes long runs slower than short ones.
+//! over that of the size is the exponent: 1 if the time is proportional to the size, 2 if it is quadratic. Published packages
+//! show what a thousand lines of whole projects cost.
 
 mod shapes;
 
+use crate::corpus::{self, Part};
 use crate::step::{run, step};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use shapes::{SHAPES, Shape};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 /// The maximum exponent.
 const BAR: f64 = 1.1;
@@ -31,47 +31,90 @@ const ATTEMPTS: usize = 3;
 /// A run that takes longer, in seconds, is not repeated, and a shape's larger sizes are left out.
 const LONG: f64 = 20.0;
 
+/// The maximum of milliseconds for 1,000 lines of a published package.
+const MOST_OF_PACKAGES: f64 = 80.0;
+
 /// The targets of the ports; a matrix has all of them in one run.
 const TARGETS: [&str; 3] = ["hpu", "ipu", "rdu"];
 
-/// Builds the command, measures, and prints a table; an error if an exponent exceeds the bar.
-pub(crate) fn run_growth() -> Result<()> {
+/// Builds the command, measures the shapes whose names contain one of these words, or all of them and published packages, and
+/// prints tables; an error if an exponent or a time exceeds its limit.
+pub(crate) fn run_growth(words: &[&str]) -> Result<()> {
+    let packages = if words.is_empty() { corpus::ensure(Part::Bounded)? } else { Vec::new() };
+    let shapes: Vec<&Shape> =
+        SHAPES.iter().filter(|s| words.is_empty() || words.iter().any(|w| s.name.contains(w))).collect();
+    if shapes.is_empty() {
+        let names: Vec<&str> = SHAPES.iter().map(|shape| shape.name).collect();
+        bail!("no shape has such a name; the shapes are: {}", names.join("; "));
+    }
     step("the command (release build)", || {
         run(workspace::command("cargo").args(["build", "--quiet", "--release", "--package", "cli"]))
     })?;
     let portolan = workspace::target().join("release").join(format!("portolan{}", std::env::consts::EXE_SUFFIX));
-    let folder = workspace::target().join("bench-growth");
     let mut over = Vec::new();
-    step(format!("{} shapes, the shortest of {RUNS} runs or more", SHAPES.len()), || {
-        println!("    {:<24} {:<6} {:>8} {:>7}  seconds by size", "", "", "exponent", "bar");
-        for shape in &SHAPES {
-            for target in if shape.matrix { &["all"] } else { &TARGETS[..] } {
-                let measured = measure(shape, target, &portolan, &folder)?;
-                let exponent = exponent(&measured);
-                let times: Vec<String> = measured.iter().map(|(size, time)| format!("{size}: {time:.2}")).collect();
-                let mark = if exponent > BAR || exponent.is_nan() { "  over" } else { "" };
-                println!("    {:<24} {target:<6} {exponent:>8.2} {BAR:>7}  {}{mark}", shape.name, times.join("  "));
-                if exponent > BAR || exponent.is_nan() {
-                    over.push(format!("{} on {target}", shape.name));
-                }
-            }
-        }
-        Ok(())
+    step(format!("{} shapes, seconds of processor time, the shortest of {RUNS} runs or more", shapes.len()), || {
+        shapes.iter().try_for_each(|shape| of_shape(shape, &portolan, &mut over))
     })?;
+    if !packages.is_empty() {
+        step(format!("{} packages, milliseconds of processor time for 1,000 lines", packages.len()), || {
+            packages.iter().try_for_each(|package| of_package(package, &portolan, &mut over))
+        })?;
+    }
     if !over.is_empty() {
-        bail!("the time grows faster than the size: {}", over.join(", "));
+        bail!("over a limit: {}", over.join(", "));
+    }
+    Ok(())
+}
+
+/// Measures a shape on all targets, prints a line for each, and adds what exceeds a limit.
+fn of_shape(shape: &Shape, portolan: &Path, over: &mut Vec<String>) -> Result<()> {
+    let folder = workspace::target().join("bench-growth");
+    for target in if shape.matrix { &["all"] } else { &TARGETS[..] } {
+        let measured = measure(shape, target, portolan, &folder)?;
+        let exponent = exponent(&measured);
+        let times: Vec<String> = measured.iter().map(|(size, time)| format!("{size}: {time:.2}")).collect();
+        let is_slow = measured.iter().any(|(_, time)| *time > shape.most);
+        let is_over = exponent > BAR || exponent.is_nan() || is_slow;
+        let mark = if is_over { "  over" } else { "" };
+        println!(
+            "    {:<28} {target:<4} {exponent:>5.2} ≤ {BAR}  {} ≤ {}{mark}",
+            shape.name,
+            times.join("  "),
+            shape.most
+        );
+        over.extend(is_over.then(|| format!("{} on {target}", shape.name)));
+    }
+    Ok(())
+}
+
+/// The same for a package.
+fn of_package(package: &PathBuf, portolan: &Path, over: &mut Vec<String>) -> Result<()> {
+    let files = corpus::python_files(std::slice::from_ref(package))?;
+    let lines = |file: &PathBuf| fs::read_to_string(file).map_or(0, |text| text.lines().count());
+    let thousands = files.iter().map(lines).sum::<usize>() as f64 / 1_000.0;
+    let name = package.file_name().unwrap_or_default().to_string_lossy();
+    for target in TARGETS {
+        let mut best = f64::INFINITY;
+        for _ in 0..RUNS {
+            best = best.min(timed(portolan, &["port", "--target", target], package)?);
+        }
+        let cost = best * 1_000.0 / thousands;
+        let mark = if cost > MOST_OF_PACKAGES { "  over" } else { "" };
+        println!("    {name:<28} {target:<4} {cost:>5.1} ≤ {MOST_OF_PACKAGES}  {thousands:.1} thousand lines{mark}");
+        over.extend((cost > MOST_OF_PACKAGES).then(|| format!("{name} on {target}")));
     }
     Ok(())
 }
 
 /// The shortest time of each size, in seconds.
 fn measure(shape: &Shape, target: &str, portolan: &Path, folder: &Path) -> Result<Vec<(usize, f64)>> {
+    let words: &[&str] = if shape.matrix { &["matrix"] } else { &["port", "--target", target] };
     let mut measured: Vec<(usize, f64)> = shape.sizes.iter().map(|size| (*size, f64::INFINITY)).collect();
     for _ in 0..ATTEMPTS {
         for (size, best) in &mut measured {
             write(shape, *size, folder)?;
             for _ in 0..RUNS {
-                let time = timed(shape, target, portolan, folder)?;
+                let time = timed(portolan, words, folder)?;
                 *best = best.min(time);
                 if time > LONG {
                     break;
@@ -82,7 +125,7 @@ fn measure(shape: &Shape, target: &str, portolan: &Path, folder: &Path) -> Resul
             }
         }
         measured.retain(|(_, time)| time.is_finite());
-        if exponent(&measured) <= BAR {
+        if exponent(&measured) <= BAR && measured.iter().all(|(_, time)| *time <= shape.most) {
             break;
         }
     }
@@ -106,25 +149,25 @@ fn write(shape: &Shape, size: usize, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for (name, text) in (shape.files)(size) {
         let path = folder.join(name);
+        let around = path.parent().unwrap_or(folder);
+        fs::create_dir_all(around).with_context(|| format!("cannot create {}", around.display()))?;
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
 
-fn timed(shape: &Shape, target: &str, portolan: &Path, folder: &Path) -> Result<f64> {
-    let mut command = Command::new(portolan);
-    match shape.matrix {
-        true => command.arg("matrix"),
-        false => command.args(["port", "--target", target]),
-    };
-    command.arg(".").current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let start = Instant::now();
-    let status = command.status().with_context(|| format!("{command:?} did not start"))?;
-    let time = start.elapsed().as_secs_f64();
-    if !status.success() {
-        bail!("{command:?} failed on {}", shape.name);
+/// The seconds of processor time of a run in a folder, by the shell: unlike the clock's, other work on the machine changes them
+/// little.
+fn timed(portolan: &Path, words: &[&str], folder: &Path) -> Result<f64> {
+    let mut command = Command::new("bash");
+    command.args(["-c", "TIMEFORMAT=%U; time \"$@\" 2> /dev/null", "bash"]).arg(portolan).args(words).arg(".");
+    command.current_dir(folder).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::null());
+    let done = command.output().with_context(|| format!("{command:?} did not start"))?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    match said.trim().parse() {
+        Ok(seconds) if done.status.success() => Ok(seconds),
+        _ => bail!("{command:?} failed in {}: {said}", folder.display()),
     }
-    Ok(time)
 }
 
 #[cfg(test)]

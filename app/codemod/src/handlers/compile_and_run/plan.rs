@@ -7,6 +7,7 @@ use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
 use guide::OptionKind;
 use python::tree::{Id, ROOT, Tree};
+use std::collections::BTreeSet;
 use training::program_start::command_line;
 use training::step::{
     OptimizerMade, chosen_by_name, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, unlike_others,
@@ -185,15 +186,20 @@ fn trains_a_part(turn: &Turn<'_, '_>, made: &Optimizer<'_>) -> Option<Obstacle> 
 /// command line creates one.
 fn of_programs(input: &Input<'_, '_>, file: FileInProject<'_, '_>) -> Option<Vec<Obstacle>> {
     let starts = input.files.starts(file.view.path);
-    let texts = input.files.iter().filter(|(path, _)| starts.iter().any(|start| start.path == *path));
+    let programs: BTreeSet<usize> = starts.iter().map(|start| start.file).collect();
     let (mut made, mut obstacles) = (0, Vec::new());
-    for (path, text) in texts {
-        let tree = Tree::parse(text);
-        let view = FileView::read(path, &tree);
-        for optimizer in optimizers_made(&view) {
+    let mut read = |view: &FileView<'_>| {
+        for optimizer in optimizers_made(view) {
             made += 1;
-            let program = FileInProject { view: &view, project: input.project };
+            let program = FileInProject { view, project: input.project };
             obstacles.extend(optimizer::read(input, program, &optimizer, None).err().into_iter().flatten());
+        }
+    };
+    for number in programs {
+        let (path, text) = input.files[number];
+        match &input.views[number] {
+            Some(view) => read(view),
+            None => read(&FileView::read(path, &Tree::parse(text))),
         }
     }
     let is_read = made > 0 && !input.project.parses_on_load && starts.iter().all(|start| start.module.is_some());
