@@ -15,7 +15,7 @@ use crate::messages;
 use crate::place::{self, Places, Remark};
 use crate::ported::{Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, Severity, Span, Style};
 use crate::recipe::{RecipeSet, hex};
-use crate::residue::{Found, HARMLESS, residue};
+use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
@@ -82,9 +82,8 @@ pub(super) fn finish(
                 remarks.push(Remark::of_engine(range, Severity::Warning, message));
             }
             let covered = Covered::by(manual.iter().map(|remark| &remark.range));
-            let harmless = plan.settings.definitions.names(HARMLESS);
             let foreign = &plan.settings.target.foreign_modules;
-            for found in residue(view, facts, plan.branch, harmless, foreign) {
+            for found in residue(view, facts, plan.branch, plan.settings.definitions, foreign) {
                 let told = covered.has(&found.range);
                 let remark = remains(found);
                 remarks.extend((!told).then_some(remark));
