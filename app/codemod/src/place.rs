@@ -42,6 +42,8 @@ pub(crate) struct Remark {
     pub(crate) stops_step: bool,
     /// It also holds for code that nothing uses: the file can't be loaded.
     pub(crate) of_unused_too: bool,
+    /// Code within its range that the rule says nothing about: what unrestricted metavariables stand for.
+    pub(crate) any: Vec<Range<usize>>,
 }
 
 impl Remark {
@@ -55,12 +57,13 @@ impl Remark {
             message: message.into(),
             stops_step: false,
             of_unused_too: false,
+            any: Vec::new(),
         }
     }
 
     /// A message of the engine itself.
     pub(crate) fn of_engine(range: Range<usize>, severity: Severity, said: Said) -> Self {
-        Self { range, severity, recipe: None, message: said.into(), stops_step: false, of_unused_too: false }
+        Self { recipe: None, severity, ..Self::warning(range, "", said) }
     }
 }
 
@@ -85,7 +88,7 @@ impl<'a> Places<'a> {
     }
 
     pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {
-        let Remark { range, severity, recipe, message, stops_step, of_unused_too: _ } = remark;
+        let Remark { range, severity, recipe, message, stops_step, of_unused_too: _, any: _ } = remark;
         let original = self.rope.original_of(self.text, &range);
         let (message, section) = match message {
             Sentence::Text(text) => (text, ""),
