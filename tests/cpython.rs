@@ -64,7 +64,13 @@ impl CPython {
             let text = |n: usize| Some(one[n].as_str()?.to_owned());
             let lines = |pair: &Value| Some((pair[0].as_u64()? as usize, pair[1].as_u64()? as usize));
             let others = one[5].as_array()?.iter().map(lines).collect::<Option<_>>()?;
-            Some(Mention { kind: text(0)?, lines: (line(1)?, line(2)?), text: text(3)?, beside: texts(&one[4])?, others })
+            Some(Mention {
+                kind: text(0)?,
+                lines: (line(1)?, line(2)?),
+                text: text(3)?,
+                beside: texts(&one[4])?,
+                others,
+            })
         };
         Ok(Said {
             refused: answer["refused"].as_str().map(str::to_owned),
@@ -143,8 +149,11 @@ mod tests {
         let check = |text: &str, expected: &str| check(text, &[expected]);
         check("import cupy as cp\nimport cupy.linalg\n", "1 foreign module cupy");
         check("def f():\n    from numba import cuda\n", "2 foreign module numba.cuda");
-        check("try:\n    import nvidia.dali.fn as fn\nexcept ImportError:\n    fn = None\n", "2 foreign module nvidia.dali");
-        check("import os\nos.environ['NCCL_DEBUG'] = 'INFO'\n", "2 foreign variable NCCL_DEBUG");
+        check(
+            "try:\n    import nvidia.dali.fn as fn\nexcept ImportError:\n    fn = None\n",
+            "2 foreign module nvidia.dali",
+        );
+        check("import os\nos.environ['NCCL_DEBUG'] = 'INFO'\n", "2 foreign variable NCCL_");
         check("import os\nos.system('nvidia-smi')\n", "2 foreign command nvidia-smi");
         check("import torch\nassert torch.version.cuda\n", "2 foreign name torch.version.cuda");
         check("import torch\nx = torch.zeros(1, device=0)\n", "2 foreign device number");

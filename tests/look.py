@@ -17,7 +17,7 @@ OTHER_SYSTEMS = ("Darwin", "darwin", "Windows", "win32", "nt")
 CUDA = re.compile(r"cuda(:\d+)?")
 # Whoever starts this puts the modules that need CUDA before it, one per line.
 MODULES = {line.split("#")[0].strip() for line in MODULES_FOR_CUDA.splitlines()} - {""}
-VARIABLE = re.compile(r"(CUDA|CUDNN|CUBLAS|NCCL|NVIDIA|TORCH_NCCL)_[A-Z0-9_]+")
+VARIABLE = re.compile(r"(CUDA_VISIBLE_DEVICES|CUDA_|CUDNN_|CUBLAS_|NCCL_|NVIDIA_VISIBLE_DEVICES|NVIDIA_|TORCH_NCCL_)[A-Z0-9_]*(=\S*)?")
 HINT = re.compile(r"cuda|nccl|nvidia|gpu:|device=|\.to\(|" + "|".join(re.escape(one.split(".")[0]) for one in sorted(MODULES)), re.IGNORECASE)
 TF_DEVICE = re.compile(r"/([^ ]*[/:])?gpu:\d+", re.IGNORECASE)
 # Calls whose arguments are looked up or displayed; they are not devices for computation.
@@ -117,6 +117,8 @@ class Mentions(ast.NodeVisitor):
     def __init__(self, tree):
         # For each enclosing function, from the outside in: the names that it binds, and those that it imports.
         self.found, self.functions, self.parents = [], [], []
+        # The nodes that need other software of NVIDIA's, by what it is, and those that the target does not reach.
+        self.places, self.guarded = {}, set()
         self.names = imported_in(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -126,7 +128,13 @@ class Mentions(ast.NodeVisitor):
                 for one in node.names:
                     self.imported(node, f"{node.module}.{one.name}")
         self.foreign(tree)
+        self.sought = {id(node) for nodes in self.places.values() for node in nodes}
         self.visit(tree)
+        for (kind, what), nodes in self.places.items():
+            reached = [node for node in nodes if id(node) not in self.guarded]
+            lines = [(node.lineno, node.end_lineno) for node in reached or nodes]
+            text = f"{kind} {what.split()[0] if kind == 'device' else what}"
+            self.found.append(("foreign" if reached else "mention", *lines[0], text, [], lines[1:]))
 
     def imported(self, node, name):
         if name == "torch.cuda" or name.startswith("torch.cuda."):
@@ -134,7 +142,7 @@ class Mentions(ast.NodeVisitor):
 
     def foreign(self, tree):
         """What needs NVIDIA's software beside `torch.cuda`; each module and variable counts once, wherever it is told."""
-        places, shown = {}, shown_in(tree)
+        places, shown = self.places, shown_in(tree)
         for node in ast.walk(tree):
             names = []
             if isinstance(node, ast.Import):
@@ -145,8 +153,8 @@ class Mentions(ast.NodeVisitor):
                 if any(name == module or name.startswith(f"{module}.") for name in names):
                     places.setdefault(("module", module), []).append(node)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in shown:
-                if VARIABLE.fullmatch(node.value):
-                    places.setdefault(("variable", node.value), []).append(node)
+                if variable := VARIABLE.fullmatch(node.value):
+                    places.setdefault(("variable", variable[1]), []).append(node)
                 elif re.match(r"([\w/]*/)?nvidia-smi( -|$)", node.value):
                     places.setdefault(("command", "nvidia-smi"), []).append(node)
                 elif TF_DEVICE.fullmatch(node.value):
@@ -155,10 +163,6 @@ class Mentions(ast.NodeVisitor):
                 places.setdefault(("name", "torch.version.cuda"), []).append(node)
             if isinstance(node, ast.Call):
                 self.called(node, places)
-        for (kind, what), nodes in places.items():
-            lines = [(node.lineno, node.end_lineno) for node in nodes]
-            text = f"{kind} {what.split()[0] if kind == 'device' else what}"
-            self.found.append(("foreign", *lines[0], text, [], lines[1:]))
 
     def called(self, call, places):
         name, first = self.qualified(call.func), call.args[0] if call.args else None
@@ -173,18 +177,27 @@ class Mentions(ast.NodeVisitor):
         if is_number and (moves or (name or "").startswith("torch.")):
             places[("device", f"number {call.lineno}")] = [device]
 
-    def add(self, kind, node, text):
-        # Code that a CUDA test disables is reported at the test, if at all: counted as a mention.
+    def guard(self, node):
+        """Why the target does not reach the visited node, if so."""
+        # Code that a CUDA test disables is reported at the test, if at all.
         around = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
         around += [one for p in self.parents if isinstance(p, ast.BoolOp) for one in p.values]
         tests = [test for test in around if all(part is not node for part in ast.walk(test))]
         for owner, inside in zip(self.parents, self.parents[1:]):
             tests += guards_above(owner, inside)
-        if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests):
-            kind, text = "mention", f"under a CUDA test: {text}"
+        if any("cuda" in ast.unparse(test).lower() for test in tests):
+            return "under a CUDA test"
         # The targets' software is for Linux alone.
-        elif kind != "import" and any(names_other_system(test) for test in around):
-            kind, text = "mention", f"under a test for another operating system: {text}"
+        if any(names_other_system(test) for test in around):
+            return "under a test for another operating system"
+        # Only a type checker reads it.
+        return "for types" if any("TYPE_CHECKING" in ast.unparse(test) for test in tests) else None
+
+    def add(self, kind, node, text):
+        # Counted as a mention.
+        why = self.guard(node) if kind != "import" else None
+        if why:
+            kind, text = "mention", f"{why}: {text}"
         # The classes are in every PyTorch, so a type needs no CUDA.
         elif kind != "import" and any(
             below in (getattr(p, "annotation", None), getattr(p, "returns", None)) for p, below in zip(self.parents, self.parents[1:])
@@ -222,6 +235,8 @@ class Mentions(ast.NodeVisitor):
 
     def visit(self, node):
         self.parents.append(node)
+        if id(node) in self.sought and self.guard(node):
+            self.guarded.add(id(node))
         hides = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         if hides:
             self.functions.append((bound_in(node), imported_in(node)))

@@ -26,8 +26,7 @@ use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::cmp::Ordering;
 use surroundings::{
-    contains, differs, followed_by, gives_loss_first, has_keyword, is_decided_by, is_tested, trains,
-    unused,
+    contains, differs, followed_by, gives_loss_first, has_keyword, is_decided_by, is_tested, trains, unused,
 };
 use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;

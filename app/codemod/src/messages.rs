@@ -54,8 +54,8 @@ messages! {
     cuda_software_with_fallback(name, remedy);
     cuda_software_unused(name, remedy);
     asks_about_cuda(name, remedy);
-    cuda_variable(name, remedy);
-    cuda_variable_read(name, remedy);
+    cuda_variable(names, remedy);
+    cuda_variable_read(names, remedy);
     cuda_command(name, remedy);
     device_by_number(number);
     works_here(name, why);

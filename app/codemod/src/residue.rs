@@ -206,8 +206,11 @@ pub(crate) fn residue(
 fn is_own_module(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, head: &str) -> bool {
     let folders = view.path.match_indices('/').map(|(at, _)| &view.path[..=at]);
     std::iter::once("").chain(folders).any(|folder| {
-        let begins = |with: String| project.paths.range(with.clone()..).next().is_some_and(|path| path.starts_with(&with));
+        let begins =
+            |with: String| project.paths.range(with.clone()..).next().is_some_and(|path| path.starts_with(&with));
         let is_package = project.paths.contains(&format!("{folder}__init__.py"));
-        !is_package && (project.paths.contains(&format!("{folder}{head}.py")) || begins(format!("{folder}{head}/")))
+        let file = format!("{folder}{head}.py");
+        let is_file = file != view.path && project.paths.contains(&file);
+        !is_package && (is_file || begins(format!("{folder}{head}/")))
     })
 }

@@ -46,7 +46,7 @@ impl<'t> Captures<'t> {
         Some(named().next()?.range().start..named().next_back()?.range().end)
     }
 
-    /// The names that are captured, and their bytes.
+    /// The rule's own names that are captured, and their bytes; those that a pattern makes begin with `_`.
     pub fn all(&self) -> Vec<(String, Range<usize>)> {
         let one = |name: String| {
             let range = self.range(&name).or_else(|| self.range_of_many(&name))?;
@@ -56,7 +56,7 @@ impl<'t> Captures<'t> {
             MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name) => Some(name),
             _ => None,
         });
-        names.filter_map(one).collect()
+        names.filter(|name| !name.starts_with('_')).filter_map(one).collect()
     }
 
     /// The positional arguments captured by `$$$NAME`, as the byte where each begins, with their parameters.

@@ -10,8 +10,8 @@ installing or downloading it. A module needs CUDA if its distribution, without e
 - says NVIDIA, CUDA or Triton in its summary.
 
 Each line of the result is a module with what its metadata says. `guides/engine.md#cuda-software` has to name all of them with what to
-do instead (a test compares), and the independent scan of `tests/look.py` looks for them. What has no wheel has no metadata that can be read
-without running its code; such packages are in the guide alone.
+do instead (a test compares), and the independent scan of `tests/look.py` looks for them. Some packages have no wheel, whose metadata can be
+read without running code, or say nothing there; what their own pages say was read by a person.
 """
 
 import json
@@ -34,7 +34,6 @@ DISTRIBUTIONS = {
     "cupy-cuda12x": ["cupy"],
     "dask-cuda": ["dask_cuda"],
     "flashinfer-python": ["flashinfer"],
-    "gpustat": ["gpustat"],
     "liger-kernel": ["liger_kernel"],
     "numba-cuda": ["numba.cuda"],
     "nvidia-dali-cuda120": ["nvidia.dali"],
@@ -47,8 +46,17 @@ DISTRIBUTIONS = {
     "tensorrt": ["tensorrt"],
     "torch-tensorrt": ["torch_tensorrt"],
     "transformer-engine-cu12": ["transformer_engine"],
-    "triton": ["triton"],
-    "xformers": ["xformers"],
+}
+
+# Modules whose packages' metadata can't be read, or says nothing: what the package's page or README says.
+READ = {
+    "apex": "README: fused kernels that are built with `--cuda_ext`",
+    "causal_conv1d": "its summary: “Causal depthwise conv1d in CUDA”",
+    "flash_attn": "README: requires the toolkit of CUDA or ROCm",
+    "gpustat": "its summary: “An utility to monitor NVIDIA GPU status and usage”",
+    "pycuda": "its summary: “Python wrapper for Nvidia CUDA”",
+    "triton": "README: supported hardware is NVIDIA's and AMD's GPUs",
+    "xformers": "README: contains its own CUDA kernels",
 }
 
 BUILT = re.compile(r"(-|_)(cu\d\d+x?|cuda\d+x?)$")
@@ -88,7 +96,8 @@ def main():
             lines += [f"{module}  # {name} {data['version']}: {', '.join(found)}" for module in modules]
         else:
             print(f"{name} {data['version']}: nothing about CUDA in its metadata")
-    head = "# Modules that need CUDA, by the metadata of their packages. Written by app/xtask/python/modules_for_cuda.py.\n"
+    lines += [f"{module}  # {said}" for module, said in READ.items()]
+    head = "# Modules that need CUDA, by what their packages say. Written by app/xtask/python/modules_for_cuda.py.\n"
     RESULT.write_text(head + "\n".join(sorted(lines)) + "\n")
 
 

@@ -348,9 +348,7 @@ fn reports<'p>(
                     let said = said.unwrap_or_else(|| format!("{}. {}", recipe.title, recipe.reason));
                     (Severity::Warning, Sentence::Text(said))
                 };
-                let is_restricted = |name: &str| {
-                    rule.conditions.iter().any(|one| !one.types(name).is_empty() || one.names(name).is_some())
-                };
+                let is_restricted = |name: &str| rule.conditions.iter().any(|one| one.variables().contains(&name));
                 let any = found.env.all().into_iter().filter(|(name, of)| *of != range && !is_restricted(name));
                 let any = any.map(|(_, of)| of).collect();
                 let of_unused_too = rule.conditions.iter().any(Condition::is_of_unused_too);
@@ -361,7 +359,13 @@ fn reports<'p>(
                 if is_first {
                     once.insert(key);
                 }
-                out.push(Remark { severity, stops_step, of_unused_too, any, ..Remark::warning(range, &recipe.id, message) });
+                out.push(Remark {
+                    severity,
+                    stops_step,
+                    of_unused_too,
+                    any,
+                    ..Remark::warning(range, &recipe.id, message)
+                });
             }
         }
     }

@@ -108,7 +108,9 @@ impl<'d> Lists<'d> {
         }
         let heads: Vec<&str> = entries.keys().map(|name| name.split('.').next().unwrap_or(name)).collect();
         let known = |binding: &str| binding.split('.').next().is_some_and(|head| heads.contains(&head));
-        if view.names.bindings.iter().any(|binding| known(&binding.qualified)) {
+        if view.has_word("torch") && view.names.is_free("torch")
+            || view.names.bindings.iter().any(|binding| known(&binding.qualified))
+        {
             for (at, name) in used(view) {
                 if let Some(entry) = covering(&name) {
                     places.entry(entry).or_default().uses.push(at);
@@ -156,13 +158,11 @@ impl<'d> Lists<'d> {
     /// Variables and commands, which are strings.
     fn strings(&self, view: &FileView<'_>) -> Vec<Finding> {
         let (index, k) = (&view.index, kinds());
-        let mut variables: BTreeMap<String, (Id, bool)> = BTreeMap::new();
+        let mut variables: BTreeMap<(bool, &str), Vec<(Id, String)>> = BTreeMap::new();
         let mut commands: BTreeMap<&str, (Id, bool)> = BTreeMap::new();
         let mut set = |name: &str, at: Id, is_read: bool| {
-            let known = variables.entry(name.to_owned()).or_insert((at, is_read));
-            // The place that raises an error tells more.
-            if is_read && !known.1 {
-                *known = (at, true);
+            if let Some(listed) = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name)) {
+                variables.entry((is_read, &listed.name)).or_default().push((at, name.to_owned()));
             }
         };
         for &string in index.of_kind(k.string) {
@@ -174,7 +174,7 @@ impl<'d> Lists<'d> {
             for (word, rest) in text.split([' ', ';', '\n']).map(|word| word.split_once('=').unwrap_or((word, ""))) {
                 let named = word.starts_with(|c: char| c.is_ascii_uppercase())
                     && (is_whole(word) || text.contains(&format!("{word}={rest}")) && text.contains('='));
-                if named && (self.entry(VARIABLES, word).or_else(|| self.entry(CHOOSING, word))).is_some() {
+                if named {
                     set(word, string, reads(view, string));
                 }
             }
@@ -183,35 +183,35 @@ impl<'d> Lists<'d> {
                 if let Some(listed) = self.entry(COMMANDS, command.name)
                     && (command.is_plain || is_given())
                 {
-                    let asks = index.ancestors(string).nth(1).and_then(|call| called_name(index, call)) == Some("which");
+                    let asks =
+                        index.ancestors(string).nth(1).and_then(|call| called_name(index, call)) == Some("which");
                     commands.entry(&listed.name).or_insert((string, asks || view.is_tried(string)));
                 }
             }
         }
         // `os.environ.update(NAME="…")`
         for &keyword in index.of_kind(k.keyword_argument) {
-            let name = index.keyword_name(keyword).unwrap_or_default();
-            if self.entry(VARIABLES, name).or_else(|| self.entry(CHOOSING, name)).is_some() {
-                set(name, keyword, false);
-            }
+            set(index.keyword_name(keyword).unwrap_or_default(), keyword, false);
         }
         let mut found = Vec::new();
-        for (name, (at, is_read)) in variables {
-            let (chooses, other) = (self.entry(CHOOSING, &name), self.entry(VARIABLES, &name));
-            let Some(listed) = chooses.or(other) else { continue };
+        for ((is_read, entry), places) in variables {
+            let chooses = self.list(CHOOSING).iter().find(|one| one.name == entry);
+            let Some(listed) = chooses.or_else(|| self.list(VARIABLES).iter().find(|one| one.name == entry)) else {
+                continue;
+            };
             let severity = if is_read || chooses.is_some() { Severity::Warning } else { Severity::Info };
-            let remedy = self.remedy(listed);
-            let (severity, said) = self.say(&listed.name, severity, || match is_read {
-                true => messages::cuda_variable_read(&name, remedy),
-                false => messages::cuda_variable(&name, remedy),
+            let Some(at) = places.iter().map(|(at, _)| *at).min_by_key(|at| index.item(*at).start) else { continue };
+            let (names, remedy) = (list_of(places.into_iter().map(|(_, name)| name)), self.remedy(listed));
+            let (severity, said) = self.say(entry, severity, || match is_read {
+                true => messages::cuda_variable_read(names, remedy),
+                false => messages::cuda_variable(names, remedy),
             });
             found.push((at, severity, said));
         }
         for (name, (at, is_safe)) in commands {
             let Some(listed) = self.entry(COMMANDS, name) else { continue };
             let severity = if is_safe { Severity::Info } else { Severity::Warning };
-            let (severity, said) =
-                self.say(name, severity, || messages::cuda_command(name, self.remedy(listed)));
+            let (severity, said) = self.say(name, severity, || messages::cuda_command(name, self.remedy(listed)));
             found.push((at, severity, said));
         }
         found
@@ -236,6 +236,10 @@ impl<'d> Lists<'d> {
                 let said = || messages::device_by_number(index.text_of(number));
                 let (severity, said) = self.say(NUMBER, Severity::Warning, said);
                 found.push((number, severity, said));
+                // Why it works is told once.
+                if severity == Severity::Info {
+                    break;
+                }
             }
         }
         found
@@ -279,9 +283,9 @@ pub(super) fn used(view: &FileView<'_>) -> Vec<(Id, String)> {
     let mut out = Vec::new();
     for &id in [k.attribute, k.identifier].iter().flat_map(|kind| index.of_kind(*kind)) {
         // The longest dotted name includes its parts.
-        let is_part = index.parent(id).is_some_and(|p| {
-            index.kind(p) == k.attribute && index.item(p).start == index.item(id).start
-        });
+        let is_part = index
+            .parent(id)
+            .is_some_and(|p| index.kind(p) == k.attribute && index.item(p).start == index.item(id).start);
         let is_bound = index.kind(id) == k.identifier && index.is_stored(id);
         let in_import =
             || index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
@@ -289,11 +293,21 @@ pub(super) fn used(view: &FileView<'_>) -> Vec<(Id, String)> {
         if is_part || is_bound || index.is_label(id) || defines() || in_import() {
             continue;
         }
-        out.extend(view.names.qualify(index, id).map(|name| (id, name)));
+        out.extend(full_name(view, id).map(|name| (id, name)));
     }
     out.extend(gotten(view));
     sorting::by_key(&mut out, |(at, _)| index.item(*at).start);
     out
+}
+
+/// The full name of an identifier or an attribute; a fragment uses `torch` without importing it.
+fn full_name(view: &FileView<'_>, id: Id) -> Option<String> {
+    let as_written = || {
+        let name: String = view.index.text_of(id).split_whitespace().collect();
+        let is_torch = view.names.is_free("torch") && (name == "torch" || name.starts_with("torch."));
+        is_torch.then_some(name)
+    };
+    view.names.qualify(&view.index, id).or_else(as_written)
 }
 
 /// `getattr(torch, "cuda")` is `torch.cuda`.
@@ -302,9 +316,24 @@ pub(super) fn gotten(view: &FileView<'_>) -> Vec<(Id, String)> {
     let full = |call: &Id| {
         let mut given = index.arguments(*call).positional();
         let (owner, name) = (given.next()?, plain_string(index, given.next()?)?);
-        Some((*call, format!("{}.{name}", view.names.qualify(index, owner)?)))
+        Some((*call, format!("{}.{name}", full_name(view, owner)?)))
     };
     view.calls("getattr").iter().filter_map(full).collect()
+}
+
+/// Names in backticks, each once, and at most four.
+fn list_of(names: impl Iterator<Item = String>) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for name in names.map(|name| format!("`{name}`")) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    if all.len() > 4 {
+        all.truncate(4);
+        all.push("…".to_owned());
+    }
+    all.join(", ")
 }
 
 /// Whether only a type checker reads an import.
@@ -326,6 +355,7 @@ fn only_asks(view: &FileView<'_>, at: Id) -> bool {
     kind == k.interpolation
         || kind == k.not_operator
         || kind == k.boolean_operator
+        || kind == k.pair
         || kind == k.comparison_operator && index.parts(parent).any(is_none)
         || index.condition(parent) == Some(at)
         || kind == k.argument_list && index.parent(parent).is_some_and(|call| speaks(view, call))

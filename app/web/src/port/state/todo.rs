@@ -200,6 +200,7 @@ fn engine_title(id: &str) -> &'static str {
     match id.strip_prefix("engine#") {
         Some("syntax") => "Syntax errors",
         Some("residue") => "References to CUDA and NVIDIA",
+        Some("cuda-software") => "Software for NVIDIA GPUs",
         _ => "Other messages",
     }
 }
