@@ -132,7 +132,7 @@ class Mentions(ast.NodeVisitor):
         self.visit(tree)
         for (kind, what), nodes in self.places.items():
             reached = [node for node in nodes if id(node) not in self.guarded]
-            lines = [(node.lineno, node.end_lineno) for node in reached or nodes]
+            lines = [(node.lineno, node.end_lineno) for node in sorted(nodes, key=lambda node: id(node) in self.guarded)]
             text = f"{kind} {what.split()[0] if kind == 'device' else what}"
             self.found.append(("foreign" if reached else "mention", *lines[0], text, [], lines[1:]))
 
@@ -175,7 +175,7 @@ class Mentions(ast.NodeVisitor):
             device = first
         is_number = isinstance(device, ast.Constant) and type(device.value) is int
         if is_number and (moves or (name or "").startswith("torch.")):
-            places[("device", f"number {call.lineno}")] = [device]
+            places.setdefault(("device", "number"), []).append(device)
 
     def guard(self, node):
         """Why the target does not reach the visited node, if so."""

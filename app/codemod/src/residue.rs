@@ -44,7 +44,7 @@ pub(crate) fn residue(
         found.retain(|(_, severity, _)| *severity == Severity::Warning);
     }
     let of_cuda = |name: &str| name == "torch.cuda" || name.starts_with("torch.cuda.");
-    let gotten = gotten(view).into_iter().filter(|(_, name)| of_cuda(name));
+    let gotten = gotten(view).into_iter().filter(|(_, name)| name == "torch.cuda");
     found.extend(gotten.map(|(call, name)| (call, Severity::Warning, messages::cuda_name_left(name))));
     let names = [k.attribute, k.identifier, k.dotted_name];
     for &id in names.iter().flat_map(|kind| index.of_kind(*kind)) {

@@ -7,6 +7,7 @@ use crate::condition::has_fallback;
 use crate::definitions::{Definitions, Said};
 use crate::messages;
 use crate::ported::Severity;
+use crate::reached::{on_another_system, only_with_cuda};
 use guide::ListedName;
 use python::names::{Names, called_name};
 use python::strings::{joined_string, plain_string};
@@ -132,13 +133,18 @@ impl<'d> Lists<'d> {
         let name = listed.name.as_str();
         // PyTorch is there, whatever it was built for.
         let is_there = name.starts_with("torch.");
-        let imports: &[Id] = if is_there { &[] } else { &places.imports };
-        let fails = |at: &&Id| !has_fallback(view, **at);
-        let mut uses = places.uses.iter().filter(|at| !imports.is_empty() || !only_asks(view, **at)).peekable();
+        let is_reached = |at: &&Id| only_with_cuda(view, **at).is_none() && !on_another_system(view, **at);
+        let imports: Vec<&Id> = places.imports.iter().filter(|at| !is_there && is_reached(at)).collect();
+        if imports.is_empty() && !is_there && !places.imports.is_empty() {
+            return None;
+        }
+        let fails = |at: &&&Id| !has_fallback(view, ***at);
+        let reached = || places.uses.iter().filter(is_reached);
+        let mut uses = reached().filter(|at| !imports.is_empty() || !only_asks(view, **at)).peekable();
         let remedy = self.remedy(listed);
-        let first = imports.iter().find(fails).or(imports.first());
+        let first = imports.iter().find(fails).or(imports.first()).copied();
         let Some(at) = first.or_else(|| uses.peek().copied()) else {
-            let asked = *places.uses.first()?;
+            let asked = *reached().next()?;
             let (severity, said) = self.say(name, Severity::Info, || messages::asks_about_cuda(name, remedy));
             return Some((asked, severity, said));
         };
