@@ -95,13 +95,14 @@ impl<'d> Lists<'d> {
     fn modules(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Vec<Finding> {
         let of = |list: &str, needed: bool| self.list(list).iter().map(move |one| (one.name.as_str(), (one, needed)));
         let entries: BTreeMap<&str, (&ListedName, bool)> = of(HARMLESS, false).chain(of(NEEDED, true)).collect();
+        // From the package to the most exact name.
         let covering = |name: &str| {
             let ends = name.match_indices('.').map(|(dot, _)| dot).chain([name.len()]);
-            ends.filter_map(|end| entries.get(&name[..end]).map(|(listed, _)| listed.name.as_str())).last()
+            ends.filter_map(|end| Some(entries.get(&name[..end])?.0.name.as_str())).collect::<Vec<&str>>()
         };
         let mut places: BTreeMap<&str, Places> = BTreeMap::new();
         for (at, name, is_opaque) in imported(view) {
-            if let Some(entry) = covering(&name).filter(|_| !only_for_types(view, at)) {
+            if let Some(entry) = covering(&name).pop().filter(|_| !only_for_types(view, at)) {
                 let place = places.entry(entry).or_default();
                 place.imports.push(at);
                 place.is_opaque |= is_opaque;
@@ -113,7 +114,11 @@ impl<'d> Lists<'d> {
             || view.names.bindings.iter().any(|binding| known(&binding.qualified))
         {
             for (at, name) in used(view) {
-                if let Some(entry) = covering(&name) {
+                let covering = covering(&name);
+                // If its package is imported, the import is what fails.
+                let is_imported = |entry: &&&str| places.get(**entry).is_some_and(|place| !place.imports.is_empty());
+                let imported = covering.iter().rev().find(is_imported);
+                if let Some(entry) = imported.or(covering.last()) {
                     places.entry(entry).or_default().uses.push(at);
                 }
             }
@@ -364,6 +369,7 @@ fn only_asks(view: &FileView<'_>, at: Id) -> bool {
         || kind == k.pair
         || kind == k.comparison_operator && index.parts(parent).any(is_none)
         || index.condition(parent) == Some(at)
+        || kind == k.conditional_expression && index.parts(parent).nth(1) == Some(at)
         || kind == k.argument_list && index.parent(parent).is_some_and(|call| speaks(view, call))
 }
 

@@ -74,6 +74,9 @@ fn an_import_with_a_fallback_is_a_note() {
     check(fallback, 2, INFO, "the program's own fallback runs");
     let asked = "def has():\n    try:\n        import cupy\n        return True\n    except ImportError:\n        return False\n";
     check(asked, 3, INFO, "the program's own fallback runs");
+    let part =
+        "try:\n    import apex\nexcept ImportError:\n    apex = None\nx = apex and apex.optimizers.FusedLAMB(p)\n";
+    check_one(part, 2, "the program's own fallback runs");
 }
 
 #[test]
@@ -163,6 +166,7 @@ fn cuda_by_its_name_in_torch() {
     let kernels = "from torch.utils.cpp_extension import CUDAExtension\nx = CUDAExtension(\"a\", [\"a.cu\"])\n";
     check(kernels, 2, WARNING, "`torch.utils.cpp_extension.CUDAExtension` needs CUDA");
     check_one("import torch\nprint(torch.version.cuda)\nx = torch.version.cuda is None\n", 2, "nothing has to change");
+    check_one("import torch\nx = \"CUDA\" if torch.version.cuda else \"HIP\"\n", 2, "nothing has to change");
     check_one("import torch.backends.cudnn as c\nc.benchmark = True\nc.enabled = False\n", 2, "has no effect");
 }
 
