@@ -171,8 +171,10 @@ impl<'d> Lists<'d> {
         let (index, k) = (&view.index, kinds());
         let mut variables: BTreeMap<(bool, &str), Vec<(Id, String)>> = BTreeMap::new();
         let mut commands: BTreeMap<&str, (Id, bool)> = BTreeMap::new();
+        let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
         let mut set = |name: &str, at: Id, is_read: bool| {
-            if let Some(listed) = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name)) {
+            let listed = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name));
+            if let Some(listed) = listed.filter(|_| is_name(name)) {
                 variables.entry((is_read, &listed.name)).or_default().push((at, name.to_owned()));
             }
         };
@@ -181,13 +183,10 @@ impl<'d> Lists<'d> {
                 continue;
             }
             let text = content(index, string);
-            let is_whole = |word: &str| word == text;
-            for (word, rest) in text.split([' ', ';', '\n']).map(|word| word.split_once('=').unwrap_or((word, ""))) {
-                let named = word.starts_with(|c: char| c.is_ascii_uppercase())
-                    && (is_whole(word) || text.contains(&format!("{word}={rest}")) && text.contains('='));
-                if named {
-                    set(word, string, reads(view, string));
-                }
+            // `NAME`, or `NAME=value` in a shell's text.
+            let assigned = text.split([' ', ';', '\n']).filter_map(|word| Some(word.split_once('=')?.0));
+            for name in assigned.chain([text]) {
+                set(name, string, reads(view, string));
             }
             for command in commands_in(text) {
                 let is_given = || index.ancestors(string).any(|a| index.kind(a) == k.argument_list);
@@ -338,6 +337,9 @@ fn list_of(names: impl Iterator<Item = String>) -> String {
     for name in names.map(|name| format!("`{name}`")) {
         if !all.contains(&name) {
             all.push(name);
+        }
+        if all.len() > 4 {
+            break;
         }
     }
     if all.len() > 4 {

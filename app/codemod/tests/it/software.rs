@@ -134,6 +134,7 @@ fn variables_of_nvidias_libraries() {
     check("import os\nos.system(\"CUDA_VISIBLE_DEVICES=0 python t.py\")\n", 2, WARNING, "`CUDA_VISIBLE_DEVICES`");
     check("import os\nos.system(f\"export NCCL_DEBUG={level}; python t.py\")\n", 2, INFO, "`NCCL_DEBUG`");
     check_silent("print(\"NCCL_DEBUG\")\nparser.add_argument(\"--x\", help=\"CUDA_HOME\")\n");
+    check_silent("x = \"NCCL_ variables\", \"my CUDA_HOME\"\n");
     check_silent("\"\"\"Set NCCL_DEBUG=INFO.\"\"\"\nraise ValueError(\"CUDA_HOME\")\n");
     let twice = "import os\nos.environ[\"NCCL_DEBUG\"] = \"INFO\"\nos.environ[\"NCCL_DEBUG\"] = \"WARN\"\n";
     check_one(twice, 2, "`NCCL_DEBUG`");
