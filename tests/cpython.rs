@@ -27,7 +27,8 @@ pub struct Said {
 /// A place that uses CUDA.
 #[derive(Clone, Debug)]
 pub struct Mention {
-    /// `name`, `call`, `device`, `import`, or `mention` for a string that is not a device there.
+    /// `name`, `call`, `device`, `import`, `foreign` for other software of NVIDIA's, or `mention` for a string that is not a
+    /// device there.
     pub kind: String,
     /// First and last line, from 1.
     pub lines: (usize, usize),
@@ -35,6 +36,14 @@ pub struct Mention {
     pub text: String,
     /// Devices of accelerators for which the program has code of its own beside it.
     pub beside: Vec<String>,
+    /// Further places of the same, of which one has to be reported.
+    pub others: Vec<(usize, usize)>,
+}
+
+/// The program of CPython's process, with the modules that need CUDA.
+fn look_py() -> String {
+    let modules = include_str!("corpus/modules_for_cuda.txt");
+    format!("MODULES_FOR_CUDA = '''{modules}'''\n{}", include_str!("look.py"))
 }
 
 impl CPython {
@@ -66,7 +75,15 @@ impl CPython {
         let mention = |one: &Value| {
             let line = |n: usize| Some(one[n].as_u64()? as usize);
             let text = |n: usize| Some(one[n].as_str()?.to_owned());
-            Some(Mention { kind: text(0)?, lines: (line(1)?, line(2)?), text: text(3)?, beside: texts(&one[4])? })
+            let lines = |pair: &Value| Some((pair[0].as_u64()? as usize, pair[1].as_u64()? as usize));
+            let others = one[5].as_array()?.iter().map(lines).collect::<Option<_>>()?;
+            Some(Mention {
+                kind: text(0)?,
+                lines: (line(1)?, line(2)?),
+                text: text(3)?,
+                beside: texts(&one[4])?,
+                others,
+            })
         };
         Ok(Said {
             refused: answer["refused"].as_str().map(str::to_owned),
@@ -80,7 +97,7 @@ impl CPython {
         let told = |error: std::io::Error| format!("CPython: {error}");
         if self.open.is_none() {
             let mut command = Command::new(&self.program);
-            command.args(["-I", "-c", include_str!("look.py")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.args(["-I", "-c", &look_py()]).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().map_err(|error| format!("cannot start {}: {error}", self.program))?;
             let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
                 return Err("CPython has no standard streams".to_owned());
@@ -140,6 +157,29 @@ mod tests {
         check("x.to('cuda:1')\nprint('cuda')\n", &["1 device in Call", "2 mention in Call"]);
         check("a.get('cuda', 'cuda')\n", &["1 mention in Call", "1 device in Call"]);
         check("d = {'cuda': 'cuda'}\nx = 'cudaX'\n", &["1 mention in Dict", "1 device in Dict"]);
+    }
+
+    #[test]
+    fn software_of_nvidia_by_any_spelling() {
+        let check = |text: &str, expected: &str| check(text, &[expected]);
+        check("import cupy as cp\nimport cupy.linalg\n", "1 foreign module cupy");
+        check("def f():\n    from numba import cuda\n", "2 foreign module numba.cuda");
+        check(
+            "try:\n    import nvidia.dali.fn as fn\nexcept ImportError:\n    fn = None\n",
+            "2 foreign module nvidia.dali",
+        );
+        check("import os\nos.environ['NCCL_DEBUG'] = 'INFO'\n", "2 foreign variable NCCL_");
+        check("import os\nos.system('nvidia-smi')\n", "2 foreign command nvidia-smi");
+        check("import torch\nassert torch.version.cuda\n", "2 foreign name torch.version.cuda");
+        check("import torch\nx = torch.zeros(1, device=0)\n", "2 foreign device number");
+        check("x = x.to(0)\n", "1 foreign device number");
+        check("with tf.device('/device:GPU:1'):\n    pass\n", "1 foreign device /device:GPU:1");
+    }
+
+    #[test]
+    fn text_for_people_is_no_software() {
+        check("'''nvidia-smi'''\nprint('NCCL_DEBUG')\nraise OSError('nvidia-smi')\n", &[]);
+        check("from .cupy import x\nx.to(None)\nx.to(True)\n", &[]);
     }
 
     #[test]

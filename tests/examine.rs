@@ -204,15 +204,20 @@ fn residue_missed(before: &str, file: &PortedFile, target: &str, mentions: &[Men
         }
     }
     let mut faults: Vec<Fault> = Vec::new();
-    for Mention { kind, lines: (first, last), text, beside } in mentions {
+    for Mention { kind, lines: (first, last), text, beside, others } in mentions {
         // Code for CUDA is kept where the program chooses between it and code for the target.
         let is_beside = kind != "import" && beside.iter().any(|device| device == target);
         let kind = if is_beside { "mention" } else { kind };
         let class = if is_beside { format!("{kind} beside {target}: {text}") } else { format!("{kind} {text}") };
-        let is_told = told.iter().any(|(from, to)| first <= to && from <= last);
+        let is_told_at = |(first, last): &(usize, usize)| told.iter().any(|(from, to)| first <= to && from <= last);
+        let is_told = is_told_at(&(*first, *last)) || others.iter().any(is_told_at);
         if !is_told && !faults.iter().any(|fault| fault.class == class) {
             let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
-            let kind = if kind == "mention" { Kind::Word } else { Kind::Residue };
+            let kind = match kind {
+                "mention" => Kind::Word,
+                "foreign" => Kind::Foreign,
+                _ => Kind::Residue,
+            };
             faults.push(Fault::new(kind, class, format!("line {first}: `{line}`")));
         }
     }
@@ -287,6 +292,7 @@ mod tests {
             lines: (line, line),
             text: ".cuda()".into(),
             beside: beside.iter().map(|device| (*device).to_owned()).collect(),
+            others: Vec::new(),
         };
         let before = "a\nb.cuda()\nc.cuda()\n";
         let file = ported(before, (2, 3, "d\nb"));

@@ -24,6 +24,8 @@ pub enum Kind {
     Patch,
     /// CUDA is used on a line that was neither edited nor reported.
     Residue,
+    /// The same for other software of NVIDIA's: a package, a variable, a command, a device by its number.
+    Foreign,
     /// The same for a string that is a key, is looked up or is displayed: only counted, though it may still be a device name.
     Word,
     /// CPython compiles the file, but the engine rejects it or can't finish.
@@ -42,6 +44,7 @@ impl Kind {
         Self::LostComment,
         Self::Patch,
         Self::Residue,
+        Self::Foreign,
         Self::Word,
         Self::Refused,
     ];
@@ -58,6 +61,7 @@ impl Kind {
             Self::LostComment => "comment lost",
             Self::Patch => "patch rejected",
             Self::Residue => "unreported CUDA use",
+            Self::Foreign => "unreported NVIDIA software",
             Self::Word => "unreported mention",
             Self::Refused => "file rejected",
         }

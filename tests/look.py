@@ -1,4 +1,4 @@
-"""CPython's own analysis of a text: whether it compiles, its comments, and where it uses CUDA.
+"""CPython's own analysis of a text: whether it compiles, its comments, and where it uses CUDA or other software for NVIDIA GPUs.
 
 One request per line on standard input, one answer per line on standard output, both JSON. It is independent of the engine: names are
 resolved here from the imports alone, so that the engine's reports are compared with an independent result.
@@ -15,6 +15,11 @@ import warnings
 ACCELERATORS = {"hpu", "xpu"}
 OTHER_SYSTEMS = ("Darwin", "darwin", "Windows", "win32", "nt")
 CUDA = re.compile(r"cuda(:\d+)?")
+# Whoever starts this puts the modules that need CUDA before it, one per line.
+MODULES = {line.split("#")[0].strip() for line in MODULES_FOR_CUDA.splitlines()} - {""}
+VARIABLE = re.compile(r"(CUDA_VISIBLE_DEVICES|CUDA_|CUDNN_|CUBLAS_|NCCL_|NVIDIA_VISIBLE_DEVICES|NVIDIA_|TORCH_NCCL_)[A-Z0-9_]*(=\S*)?")
+HINT = re.compile(r"cuda|nccl|nvidia|gpu:|device=|\.to\(|" + "|".join(re.escape(one.split(".")[0]) for one in sorted(MODULES)), re.IGNORECASE)
+TF_DEVICE = re.compile(r"/([^ ]*[/:])?gpu:\d+", re.IGNORECASE)
 # Calls whose arguments are looked up or displayed; they are not devices for computation.
 WORDS = set(
     "print debug info warning warn error exception log write get getattr setattr hasattr delattr pop setdefault getenv join "
@@ -91,12 +96,29 @@ def device_words(node):
                 yield from ACCELERATORS.intersection(re.split(r"[^a-z]+", text.lower()))
 
 
+def shown_in(tree):
+    """Strings that are text for people: documentation, what is printed or logged, an error's message, a description."""
+    shown = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            shown.add(node.value)
+        called = getattr(node, "func", None)
+        name = getattr(called, "attr", getattr(called, "id", None))
+        if isinstance(node, ast.Raise) or name in ("print", "debug", "info", "warning", "warn", "error", "exception", "log", "write"):
+            shown.update(ast.walk(node))
+        if isinstance(node, ast.keyword) and node.arg in ("help", "description", "title", "reason", "message", "msg"):
+            shown.update(ast.walk(node))
+    return shown
+
+
 class Mentions(ast.NodeVisitor):
     """Every place that uses CUDA: `(kind, first line, last line, what it is, accelerators that the code names beside it)`."""
 
     def __init__(self, tree):
         # For each enclosing function, from the outside in: the names that it binds, and those that it imports.
         self.found, self.functions, self.parents = [], [], []
+        # The nodes that need other software of NVIDIA's, by what it is, and those that the target does not reach.
+        self.places, self.guarded = {}, set()
         self.names = imported_in(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -105,30 +127,83 @@ class Mentions(ast.NodeVisitor):
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 for one in node.names:
                     self.imported(node, f"{node.module}.{one.name}")
+        self.foreign(tree)
+        self.sought = {id(node) for nodes in self.places.values() for node in nodes}
         self.visit(tree)
+        for (kind, what), nodes in self.places.items():
+            reached = [node for node in nodes if id(node) not in self.guarded]
+            lines = [(node.lineno, node.end_lineno) for node in sorted(nodes, key=lambda node: id(node) in self.guarded)]
+            text = f"{kind} {what.split()[0] if kind == 'device' else what}"
+            self.found.append(("foreign" if reached else "mention", *lines[0], text, [], lines[1:]))
 
     def imported(self, node, name):
         if name == "torch.cuda" or name.startswith("torch.cuda."):
             self.add("import", node, name)
 
-    def add(self, kind, node, text):
-        # Code that a CUDA test disables is reported at the test, if at all: counted as a mention.
+    def foreign(self, tree):
+        """What needs NVIDIA's software beside `torch.cuda`; each module and variable counts once, wherever it is told."""
+        places, shown = self.places, shown_in(tree)
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+            for module in MODULES:
+                if any(name == module or name.startswith(f"{module}.") for name in names):
+                    places.setdefault(("module", module), []).append(node)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in shown:
+                if variable := VARIABLE.fullmatch(node.value):
+                    places.setdefault(("variable", variable[1]), []).append(node)
+                elif re.match(r"([\w/]*/)?nvidia-smi( -|$)", node.value):
+                    places.setdefault(("command", "nvidia-smi"), []).append(node)
+                elif TF_DEVICE.fullmatch(node.value):
+                    places[("device", f"{node.value} {node.lineno}")] = [node]
+            if isinstance(node, ast.Attribute) and self.qualified(node) == "torch.version.cuda":
+                places.setdefault(("name", "torch.version.cuda"), []).append(node)
+            if isinstance(node, ast.Call):
+                self.called(node, places)
+
+    def called(self, call, places):
+        name, first = self.qualified(call.func), call.args[0] if call.args else None
+        if isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1:
+            if getattr(call.args[1], "value", None) == "cuda" and self.qualified(first) in ("torch", "torch.version"):
+                places.setdefault(("name", "getattr(torch, 'cuda')"), []).append(call)
+        device = next((one.value for one in call.keywords if one.arg == "device"), None)
+        moves = isinstance(call.func, ast.Attribute) and call.func.attr == "to" and not name
+        if moves and device is None:
+            device = first
+        is_number = isinstance(device, ast.Constant) and type(device.value) is int
+        if is_number and (moves or (name or "").startswith("torch.")):
+            places.setdefault(("device", "number"), []).append(device)
+
+    def guard(self, node):
+        """Why the target does not reach the visited node, if so."""
+        # Code that a CUDA test disables is reported at the test, if at all.
         around = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
         around += [one for p in self.parents if isinstance(p, ast.BoolOp) for one in p.values]
         tests = [test for test in around if all(part is not node for part in ast.walk(test))]
         for owner, inside in zip(self.parents, self.parents[1:]):
             tests += guards_above(owner, inside)
-        if kind != "import" and any("cuda" in ast.unparse(test).lower() for test in tests):
-            kind, text = "mention", f"under a CUDA test: {text}"
+        if any("cuda" in ast.unparse(test).lower() for test in tests):
+            return "under a CUDA test"
         # The targets' software is for Linux alone.
-        elif kind != "import" and any(names_other_system(test) for test in around):
-            kind, text = "mention", f"under a test for another operating system: {text}"
+        if any(names_other_system(test) for test in around):
+            return "under a test for another operating system"
+        # Only a type checker reads it.
+        return "for types" if any("TYPE_CHECKING" in ast.unparse(test) for test in tests) else None
+
+    def add(self, kind, node, text):
+        # Counted as a mention.
+        why = self.guard(node) if kind != "import" else None
+        if why:
+            kind, text = "mention", f"{why}: {text}"
         # The classes are in every PyTorch, so a type needs no CUDA.
         elif kind != "import" and any(
             below in (getattr(p, "annotation", None), getattr(p, "returns", None)) for p, below in zip(self.parents, self.parents[1:])
         ):
             kind, text = "mention", "in an annotation"
-        self.found.append((kind, node.lineno, node.end_lineno, text, sorted(self.beside())))
+        self.found.append((kind, node.lineno, node.end_lineno, text, sorted(self.beside()), []))
 
     def beside(self):
         """The accelerators for which the program has code of its own in place of the visited node."""
@@ -160,6 +235,8 @@ class Mentions(ast.NodeVisitor):
 
     def visit(self, node):
         self.parents.append(node)
+        if id(node) in self.sought and self.guard(node):
+            self.guarded.add(id(node))
         hides = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         if hides:
             self.functions.append((bound_in(node), imported_in(node)))
@@ -232,7 +309,7 @@ def look(text):
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said["refused"] = f"{type(error).__name__}: {error}"
         return said
-    if "cuda" in text:
+    if HINT.search(text):
         try:
             said["mentions"] = Mentions(tree).found
         except RecursionError:

@@ -56,7 +56,7 @@ pub(crate) fn page(report: &Report, arguments: &Arguments, seconds: f64, listed:
         let _ = write!(out, "\n| {target}, {style} | {} | {} |", thousands(numbers.ported), thousands(numbers.changed));
         for kind in Kind::ALL {
             let count = numbers.faults.get(&kind).copied().unwrap_or_default();
-            let count = if matches!(kind, Kind::Residue | Kind::Word) && style == "branch" {
+            let count = if matches!(kind, Kind::Residue | Kind::Foreign | Kind::Word) && style == "branch" {
                 "–".to_owned()
             } else {
                 thousands(count)
@@ -109,6 +109,9 @@ const WHAT_IS_CHECKED: &str = "\n
 - **patch rejected**: `git apply` rejects the patch or produces a different result, or the reverse patch does not restore the original.
 - **unreported CUDA use**: an independent scan with CPython's `ast` finds a name in `torch.cuda`, a call of `.cuda()` or a string `cuda` or `cuda:N` on
   a line that was neither edited nor reported. Branch style is not scanned, because it keeps the code of other modes.
+- **unreported NVIDIA software**: the same scan finds an import of a module that needs CUDA by its package's metadata
+  (`tests/corpus/modules_for_cuda.txt`), a string that is a variable of CUDA or NCCL, `nvidia-smi` or a device such as `/gpu:0`, `torch.version.cuda`,
+  `getattr(torch, \"cuda\")` or a number as a device, and no place of it in the file was edited or reported.
 - **unreported mention**: the same for a string that is a key, is looked up or is displayed, and for code under a
   CUDA test, under a test for another operating system, or beside the program's own code for the target. Counted, but not a failure.
 - **file rejected**: CPython compiles the file, but the engine reports an error and leaves it unchanged.

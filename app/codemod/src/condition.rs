@@ -10,7 +10,7 @@ mod types;
 
 pub(crate) use cuda_device::{cuda_devices, is_cuda_device};
 pub(crate) use imports::{BUILT_ON_TORCH, WITHOUT_TORCH, imports};
-pub(crate) use surroundings::{Searches, inside_with};
+pub(crate) use surroundings::{Searches, has_fallback, inside_with};
 pub(crate) use types::{Type, nodes_of_type};
 
 use crate::definitions::{Definitions, Wanted};
@@ -26,8 +26,7 @@ use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::cmp::Ordering;
 use surroundings::{
-    contains, differs, followed_by, gives_loss_first, has_fallback, has_keyword, is_decided_by, is_tested, trains,
-    unused,
+    contains, differs, followed_by, gives_loss_first, has_keyword, is_decided_by, is_tested, trains, unused,
 };
 use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;

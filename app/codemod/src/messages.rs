@@ -49,6 +49,16 @@ messages! {
     cuda_import_hides_names(module);
     cuda_device_left();
     nccl_left();
+    cuda_software(name, remedy);
+    cuda_software_used(name, remedy, count);
+    cuda_software_with_fallback(name, remedy);
+    cuda_software_unused(name, remedy);
+    asks_about_cuda(name, remedy);
+    cuda_variable(names, remedy);
+    cuda_variable_read(names, remedy);
+    cuda_command(name, remedy);
+    device_by_number(number);
+    works_here(name, why);
     needs_cuda(names);
     configured_for_cuda(names);
     configured_at(places);

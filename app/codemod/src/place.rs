@@ -61,6 +61,8 @@ pub(crate) struct Remark {
     pub(crate) stops_step: bool,
     /// It also holds for code that nothing uses: the file can't be loaded.
     pub(crate) of_unused_too: bool,
+    /// Code within its range that the rule says nothing about: what unrestricted metavariables stand for.
+    pub(crate) any: Vec<Range<usize>>,
 }
 
 impl Remark {
@@ -74,12 +76,13 @@ impl Remark {
             message: message.into(),
             stops_step: false,
             of_unused_too: false,
+            any: Vec::new(),
         }
     }
 
     /// A message of the engine itself.
     pub(crate) fn of_engine(range: Range<usize>, severity: Severity, said: Said) -> Self {
-        Self { range, severity, recipe: None, message: said.into(), stops_step: false, of_unused_too: false }
+        Self { recipe: None, severity, ..Self::warning(range, "", said) }
     }
 }
 
@@ -104,11 +107,11 @@ impl<'a> Places<'a> {
 
     /// The line of a byte of the original, from 1.
     pub(crate) fn line_of_original(&self, at: usize) -> usize {
-        self.original.row(at).0 + 1
+        self.original.starts.row(at).0 + 1
     }
 
     pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {
-        let Remark { range, severity, recipe, message, stops_step, of_unused_too: _ } = remark;
+        let Remark { range, severity, recipe, message, stops_step, of_unused_too: _, any: _ } = remark;
         let original = self.rope.original_of(self.ported.text, &range);
         let (message, section) = match message {
             Sentence::Text(text) => (text, ""),

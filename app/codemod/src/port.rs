@@ -24,7 +24,7 @@ use crate::messages;
 use crate::place;
 use crate::ported::{Options, Ported, Severity, SourceFile, Style};
 use crate::recipe::{RecipeSet, Target};
-use crate::residue::{HARMLESS, residue};
+use crate::residue::residue;
 use crate::settings::Settings;
 use finish::finish;
 use gate::Fault;
@@ -230,7 +230,7 @@ fn keep_guards(
         if plan.branch || !state.is_changed() || !view.has_word("cuda") {
             continue;
         }
-        let found = residue(view, facts, false, plan.settings.definitions.names(HARMLESS), &BTreeMap::new());
+        let found = residue(view, facts, false, plan.settings.definitions, &BTreeMap::new());
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
         let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());

@@ -1,11 +1,15 @@
 //! Remaining code of the source vendor after a port, through any form of import.
 
+mod listed;
+
+pub(crate) use listed::{LISTS, LISTS_OF_TARGETS};
+
 use crate::condition::cuda_devices;
-use crate::definitions::Said;
+use crate::definitions::{Definitions, Said};
 use crate::messages;
 use crate::ported::Severity;
 use crate::reached;
-use guide::ListedName;
+use listed::{HARMLESS, gotten, listed};
 use python::names::{Names, called_name, imported_modules};
 use python::strings::{joined_string, plain_string};
 use python::tree::{Id, ROOT, fields, kinds};
@@ -14,9 +18,6 @@ use std::ops::Range;
 use training::modes::Region;
 use training::program_start::main_block;
 use training::{FileView, ProjectFacts};
-
-/// Names whose calls do nothing, or return 0, on a machine without CUDA.
-pub(crate) const HARMLESS: &str = "harmless_without_cuda";
 
 /// Something that still requires the source vendor.
 pub(crate) struct Found {
@@ -31,12 +32,20 @@ pub(crate) fn residue(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     branch: bool,
-    harmless: &[ListedName],
+    definitions: &Definitions,
     foreign_modules: &BTreeMap<String, String>,
 ) -> Vec<Found> {
     let k = kinds();
     let index = &view.index;
-    let mut found: Vec<(Id, Severity, Said)> = Vec::new();
+    let harmless = definitions.names(HARMLESS);
+    let mut found: Vec<(Id, Severity, Said)> = listed(view, project, definitions);
+    if branch {
+        // What has no effect here is for the other modes.
+        found.retain(|(_, severity, _)| *severity == Severity::Warning);
+    }
+    let of_cuda = |name: &str| name == "torch.cuda" || name.starts_with("torch.cuda.");
+    let gotten = gotten(view).into_iter().filter(|(_, name)| name == "torch.cuda");
+    found.extend(gotten.map(|(call, name)| (call, Severity::Warning, messages::cuda_name_left(name))));
     let names = [k.attribute, k.identifier, k.dotted_name];
     for &id in names.iter().flat_map(|kind| index.of_kind(*kind)) {
         // The longest dotted name includes its parts.
@@ -58,7 +67,7 @@ pub(crate) fn residue(
         let Some(name) = view.names.qualify(index, id).or_else(as_written) else { continue };
         let in_import =
             || index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
-        if !(name == "torch.cuda" || name.starts_with("torch.cuda.")) || in_import() {
+        if !of_cuda(&name) || in_import() {
             continue;
         }
         // A query is harmless: there is no CUDA, and the result says so.
@@ -95,8 +104,7 @@ pub(crate) fn residue(
         found.push((call, Severity::Warning, messages::cuda_call_left()));
     }
     for binding in &view.names.bindings {
-        let vendor = binding.qualified == "torch.cuda" || binding.qualified.starts_with("torch.cuda.");
-        if vendor && index.kind(binding.statement) != k.assignment {
+        if of_cuda(&binding.qualified) && index.kind(binding.statement) != k.assignment {
             let message = messages::cuda_import_left(&binding.qualified);
             found.push((binding.part, Severity::Info, message));
         }
@@ -105,7 +113,7 @@ pub(crate) fn residue(
     for &statement in index.of_kind(k.import_statement) {
         for part in index.children(statement).filter(|part| index.kind(*part) == k.dotted_name) {
             let module: String = index.text_of(part).split_whitespace().collect();
-            if module == "torch.cuda" || module.starts_with("torch.cuda.") {
+            if of_cuda(&module) {
                 found.push((part, Severity::Info, messages::cuda_import_left(&module)));
             }
         }
@@ -114,8 +122,7 @@ pub(crate) fn residue(
         .calls("import_module")
         .iter()
         .filter_map(|call| Some((*call, plain_string(index, index.arguments(*call).positional().next()?)?)));
-    let is_tried = |at: Id| index.ancestors(at).any(|a| index.kind(a) == k.try_statement);
-    for (at, module) in imported_modules(index).chain(loaded).filter(|(at, _)| !is_tried(*at)) {
+    for (at, module) in imported_modules(index).chain(loaded).filter(|(at, _)| !view.is_tried(*at)) {
         let is_compiled = module.ends_with("_cuda") || module.contains("_cuda_");
         if is_compiled && !module.contains('.') && !project.places.contains(module) {
             found.push((at, Severity::Warning, messages::cuda_package_left(module)));
@@ -135,7 +142,7 @@ pub(crate) fn residue(
     }
     for &wildcard in index.of_kind(k.wildcard_import) {
         let module = Names::wildcard_module(index, wildcard).unwrap_or_default();
-        if module == "torch.cuda" || module.starts_with("torch.cuda.") {
+        if of_cuda(module) {
             let message = messages::cuda_import_hides_names(module);
             found.push((wildcard, Severity::Warning, message));
         }
@@ -155,6 +162,12 @@ pub(crate) fn residue(
         let is_compared = index.ancestors(string).find(|id| !lists(id)).as_ref().is_some_and(compares);
         if text.split(',').any(is_nccl) && !is_compared {
             found.push((string, Severity::Warning, messages::nccl_left()));
+        }
+        // A device of TensorFlow: `/gpu:0`, `/device:GPU:0`.
+        let device = text.strip_prefix('/').and_then(|place| place.rsplit_once(':'));
+        let is_gpu = |place: &str| place.rsplit(['/', ':']).next().is_some_and(|kind| kind.eq_ignore_ascii_case("gpu"));
+        if device.is_some_and(|(place, number)| is_gpu(place) && number.parse::<u32>().is_ok()) {
+            found.push((string, Severity::Warning, messages::cuda_device_left()));
         }
         // A type as a string: `torch.set_default_tensor_type("torch.cuda.FloatTensor")`.
         if text.starts_with("torch.cuda.") && text.ends_with("Tensor") {
@@ -187,4 +200,17 @@ pub(crate) fn residue(
         out.push(Found { range, severity, message });
     }
     out
+}
+
+/// Whether an absolute import of this name finds a module of the project: from a folder that is no package itself.
+fn is_own_module(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, head: &str) -> bool {
+    let folders = view.path.match_indices('/').map(|(at, _)| &view.path[..=at]);
+    std::iter::once("").chain(folders).any(|folder| {
+        let begins =
+            |with: String| project.paths.range(with.clone()..).next().is_some_and(|path| path.starts_with(&with));
+        let is_package = project.paths.contains(&format!("{folder}__init__.py"));
+        let file = format!("{folder}{head}.py");
+        let is_file = file != view.path && project.paths.contains(&file);
+        !is_package && (is_file || begins(format!("{folder}{head}/")))
+    })
 }

@@ -136,6 +136,11 @@ impl<'t> PythonFile<'t> {
         self.index.call(call)?.qualified(&self.names)
     }
 
+    /// Whether a node is in a `try`.
+    pub fn is_tried(&self, id: Id) -> bool {
+        self.index.ancestors(id).any(|a| self.index.kind(a) == kinds().try_statement)
+    }
+
     /// The innermost function around a node.
     pub fn function_of(&self, id: Id) -> Option<Id> {
         self.index.ancestors(id).find(|a| self.index.kind(*a) == kinds().function_definition)

@@ -46,6 +46,19 @@ impl<'t> Captures<'t> {
         Some(named().next()?.range().start..named().next_back()?.range().end)
     }
 
+    /// The rule's own names that are captured, and their bytes; those that a pattern makes begin with `_`.
+    pub fn all(&self) -> Vec<(String, Range<usize>)> {
+        let one = |name: String| {
+            let range = self.range(&name).or_else(|| self.range_of_many(&name))?;
+            Some((name, range))
+        };
+        let names = self.env.get_matched_variables().filter_map(|variable| match variable {
+            MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name) => Some(name),
+            _ => None,
+        });
+        names.filter(|name| !name.starts_with('_')).filter_map(one).collect()
+    }
+
     /// The positional arguments captured by `$$$NAME`, as the byte where each begins, with their parameters.
     pub fn given_by_place(&self, name: &str) -> Vec<(usize, &str)> {
         let Some(range) = self.range_of_many(name) else { return Vec::new() };

@@ -162,6 +162,8 @@ pub struct ProjectFacts<'v, 't> {
     pub trains_in_tensorflow: bool,
     /// Names of the project's files and folders as they are imported.
     pub places: BTreeSet<String>,
+    /// The paths of its Python files.
+    pub paths: BTreeSet<String>,
     /// Its classes that are called with positional arguments, with the largest number in a call; `*xs` counts as larger
     /// than any number.
     given_by_place: BTreeMap<String, usize>,
@@ -342,6 +344,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
             drops: views.iter().any(|view| drops(view)),
             model_inputs: views.iter().flat_map(|view| model_inputs(view)).collect(),
             trains_in_tensorflow: false,
+            paths: views.iter().map(|view| view.path.to_owned()).collect(),
             places: views.iter().flat_map(|view| places(view.path)).map(str::to_owned).collect(),
             given_by_place,
             given: Given::collect(views),

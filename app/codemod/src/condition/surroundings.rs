@@ -106,7 +106,7 @@ pub(super) fn guards(view: &FileView<'_>, id: Id, pattern: &NodePattern) -> bool
 }
 
 /// Whether an import may fail: its `except` imports or assigns something instead.
-pub(super) fn has_fallback(view: &FileView<'_>, id: Id) -> bool {
+pub(crate) fn has_fallback(view: &FileView<'_>, id: Id) -> bool {
     let (index, k) = (&view.index, kinds());
     let imports = [k.import_statement, k.import_from_statement];
     let has_fallback = |id: Id| {

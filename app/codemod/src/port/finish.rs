@@ -17,7 +17,7 @@ use crate::ported::{
     Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, RemovedComment, Severity, Span, Style,
 };
 use crate::recipe::{RecipeSet, hex};
-use crate::residue::{Found, HARMLESS, residue};
+use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
@@ -84,10 +84,11 @@ pub(super) fn finish(
                 remarks.push(Remark::of_engine(range, Severity::Warning, message));
             }
             let covered = Covered::by(manual.iter().map(|remark| &remark.range));
-            let harmless = plan.settings.definitions.names(HARMLESS);
+            let spoken_of = Covered::by(manual.iter().flat_map(spoken_of).collect::<Vec<_>>().iter());
             let foreign = &plan.settings.target.foreign_modules;
-            for found in residue(view, facts, plan.branch, harmless, foreign) {
-                let told = covered.has(&found.range);
+            for found in residue(view, facts, plan.branch, plan.settings.definitions, foreign) {
+                let start = found.range.start;
+                let told = covered.has(&found.range) && spoken_of.has(&(start..start + 1));
                 let remark = remains(found);
                 remarks.extend((!told).then_some(remark));
             }
@@ -237,6 +238,21 @@ fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usiz
     Some((at, Remark { severity, ..Remark::warning(place..place, "engine#precision", message) }))
 }
 
+/// The parts of a remark's range that its rule is about.
+fn spoken_of(remark: &Remark) -> Vec<Range<usize>> {
+    let mut any = remark.any.clone();
+    sorting::by_key(&mut any, |range| range.start);
+    let mut out = Vec::new();
+    let mut from = remark.range.start;
+    for range in any {
+        out.push(from..range.start.max(from));
+        from = from.max(range.end);
+    }
+    out.push(from..remark.range.end.max(from));
+    out.retain(|part| !part.is_empty());
+    out
+}
+
 /// Ranges, for testing whether one of them contains another.
 struct Covered(Vec<(usize, usize)>);
 
@@ -338,6 +354,9 @@ fn reports<'p>(
                     let said = said.unwrap_or_else(|| format!("{}. {}", recipe.title, recipe.reason));
                     (Severity::Warning, Sentence::Text(said))
                 };
+                let is_restricted = |name: &str| rule.conditions.iter().any(|one| one.variables().contains(&name));
+                let any = found.env.all().into_iter().filter(|(name, of)| *of != range && !is_restricted(name));
+                let any = any.map(|(_, of)| of).collect();
                 let of_unused_too = rule.conditions.iter().any(Condition::is_of_unused_too);
                 let stops_step = rule.stops_step && view.steps.in_training(view, found.node);
                 let line = view.index.text[range.clone()].find('\n').map_or(range.end, |n| range.start + n);
@@ -346,7 +365,13 @@ fn reports<'p>(
                 if is_first {
                     once.insert(key);
                 }
-                out.push(Remark { severity, stops_step, of_unused_too, ..Remark::warning(range, &recipe.id, message) });
+                out.push(Remark {
+                    severity,
+                    stops_step,
+                    of_unused_too,
+                    any,
+                    ..Remark::warning(range, &recipe.id, message)
+                });
             }
         }
     }

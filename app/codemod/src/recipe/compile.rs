@@ -9,7 +9,7 @@ use crate::error::RecipeError;
 use crate::handlers;
 use crate::messages::MESSAGES;
 use crate::patch::Patch;
-use crate::residue::HARMLESS;
+use crate::residue::{LISTS, LISTS_OF_TARGETS};
 use crate::step_parts::as_metavariables;
 use crate::template::Template;
 use guide::sdk::Requirement;
@@ -248,12 +248,14 @@ impl Own {
     fn unasked(&self, targets: &BTreeMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
         let mut errors = Vec::new();
         let messages = MESSAGES.iter().copied().chain(handlers::obstacle_messages(&[OF_STEPS, LEDGER_MESSAGES]));
-        for message in
-            self.shared.want(messages, &[], &[HARMLESS, PACKAGES, VALUES, BUILT_ON_TORCH, WITHOUT_TORCH], wanted)
-        {
+        let lists = [LISTS.as_slice(), &[PACKAGES, VALUES, BUILT_ON_TORCH, WITHOUT_TORCH]].concat();
+        for message in self.shared.want(messages, &[], &lists, wanted) {
             errors.push(RecipeError { path: "guides/engine.md".to_owned(), line: 1, message });
         }
         for name in targets.keys() {
+            if let Some(own) = self.targets.get(name) {
+                LISTS_OF_TARGETS.iter().for_each(|list| _ = own.wanted_names(list, wanted));
+            }
             errors.extend(self.targets.get(name).map(|own| own.unused(wanted)).unwrap_or_default());
         }
         if !self.shared_is_built_in {

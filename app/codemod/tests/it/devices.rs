@@ -26,7 +26,8 @@ fn a_block_that_names_a_device_of_tensorflow() {
     check_said("ipu", &text("/gpu:0"), "blocks that name a GPU");
     check_in_project("ipu", &[("a.py", &text("/CPU:0"))], "blocks that name a GPU", false);
     let (_, said) = ported("rdu", &[("a.py", &text("/gpu:0"))]);
-    assert!(said.contains("TensorFlow") && said.lines().count() == 1, "{said}");
+    assert!(said.contains("TensorFlow") && said.contains("3: this string names"), "{said}");
+    assert_eq!(said.lines().count(), 2, "{said}");
 }
 
 #[test]

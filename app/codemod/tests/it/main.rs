@@ -29,4 +29,5 @@ mod recipe_language;
 mod rejected;
 mod requirements;
 mod simplification;
+mod software;
 mod step;

@@ -199,7 +199,7 @@ fn behind_title<'a>(message: &'a str, title: &str) -> &'a str {
 fn engine_title(id: &str) -> &'static str {
     match id.strip_prefix("engine#") {
         Some("syntax") => "Syntax errors",
-        Some("residue") => "References to CUDA and NVIDIA",
+        Some("residue" | "cuda-software") => "References to CUDA and NVIDIA",
         _ => "Other messages",
     }
 }

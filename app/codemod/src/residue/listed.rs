@@ -1,0 +1,422 @@
+//! What the guides list as needing the source vendor's devices: modules and names in them, variables, commands.
+//!
+//! Each is reported once in a file, at the place that fails first, with the number of its uses.
+
+use super::is_own_module;
+use crate::condition::has_fallback;
+use crate::definitions::{Definitions, Said};
+use crate::messages;
+use crate::ported::Severity;
+use crate::reached::{on_another_system, only_with_cuda};
+use guide::ListedName;
+use python::names::{Names, called_name};
+use python::strings::{joined_string, plain_string};
+use python::tree::{Id, Index, fields, kinds};
+use std::collections::BTreeMap;
+use training::words::CALLS_FOR_PEOPLE;
+use training::{FileView, ProjectFacts};
+
+/// Modules, and names in modules, that need the source vendor's devices; what each is, and what to do.
+const NEEDED: &str = "needs_cuda";
+/// Names that do nothing, or return 0, without its devices.
+pub(super) const HARMLESS: &str = "harmless_without_cuda";
+/// Variables that only its software reads.
+const VARIABLES: &str = "variables_of_cuda";
+/// Those of them by which a program chooses its devices.
+const CHOOSING: &str = "variables_that_choose_cards";
+/// Programs of its driver and its toolkit.
+const COMMANDS: &str = "commands_of_cuda";
+
+/// What some code of the engine reads, so that the shared guide has to define it.
+pub(crate) const LISTS: [&str; 5] = [NEEDED, HARMLESS, VARIABLES, CHOOSING, COMMANDS];
+
+/// What to do instead on a target, where its guide knows better than the shared lists.
+const REPLACED: &str = "replaced_here";
+/// What works on a target all the same, and why.
+const WORKS: &str = "works_here";
+
+/// The lists that a target may have.
+pub(crate) const LISTS_OF_TARGETS: [&str; 2] = [REPLACED, WORKS];
+
+/// The entry of [`WORKS`] for a device that is given as a number.
+const NUMBER: &str = "device=0";
+
+type Finding = (Id, Severity, Said);
+
+/// All of them in a file.
+pub(super) fn listed(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, definitions: &Definitions) -> Vec<Finding> {
+    let lists = Lists { definitions };
+    let mut found = lists.modules(view, project);
+    found.extend(lists.strings(view));
+    found.extend(lists.numbers(view));
+    found
+}
+
+/// Where a listed name is in a file.
+#[derive(Default)]
+struct Places {
+    imports: Vec<Id>,
+    uses: Vec<Id>,
+    /// `from module import *`, or a module that is loaded by its name: its uses are not known.
+    is_opaque: bool,
+}
+
+struct Lists<'d> {
+    definitions: &'d Definitions,
+}
+
+impl<'d> Lists<'d> {
+    fn list(&self, name: &str) -> &'d [ListedName] {
+        self.definitions.names(name)
+    }
+
+    /// The entry for a variable or a command.
+    fn entry(&self, list: &str, name: &str) -> Option<&'d ListedName> {
+        self.list(list).iter().find(|listed| match listed.name.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => listed.name == name,
+        })
+    }
+
+    /// What to do about an entry, on this target.
+    fn remedy(&self, listed: &'d ListedName) -> &'d str {
+        let own = self.list(REPLACED).iter().find(|own| own.name == listed.name);
+        &own.unwrap_or(listed).remark
+    }
+
+    /// The message about something, or why it works here.
+    fn say(&self, name: &str, severity: Severity, message: impl FnOnce() -> Said) -> (Severity, Said) {
+        match self.list(WORKS).iter().find(|works| works.name == name) {
+            Some(works) => (Severity::Info, messages::works_here(name, &works.remark)),
+            None => (severity, message()),
+        }
+    }
+
+    fn modules(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Vec<Finding> {
+        let of = |list: &str, needed: bool| self.list(list).iter().map(move |one| (one.name.as_str(), (one, needed)));
+        let entries: BTreeMap<&str, (&ListedName, bool)> = of(HARMLESS, false).chain(of(NEEDED, true)).collect();
+        // From the package to the most exact name.
+        let covering = |name: &str| {
+            let ends = name.match_indices('.').map(|(dot, _)| dot).chain([name.len()]);
+            ends.filter_map(|end| Some(entries.get(&name[..end])?.0.name.as_str())).collect::<Vec<&str>>()
+        };
+        let mut places: BTreeMap<&str, Places> = BTreeMap::new();
+        for (at, name, is_opaque) in imported(view) {
+            if let Some(entry) = covering(&name).pop().filter(|_| !only_for_types(view, at)) {
+                let place = places.entry(entry).or_default();
+                place.imports.push(at);
+                place.is_opaque |= is_opaque;
+            }
+        }
+        let heads: Vec<&str> = entries.keys().map(|name| name.split('.').next().unwrap_or(name)).collect();
+        let known = |binding: &str| binding.split('.').next().is_some_and(|head| heads.contains(&head));
+        if view.has_word("torch") && view.names.is_free("torch")
+            || view.names.bindings.iter().any(|binding| known(&binding.qualified))
+        {
+            for (at, name) in used(view) {
+                let covering = covering(&name);
+                // If its package is imported, the import is what fails.
+                let is_imported = |entry: &&&str| places.get(**entry).is_some_and(|place| !place.imports.is_empty());
+                let imported = covering.iter().rev().find(is_imported);
+                if let Some(entry) = imported.or(covering.last()) {
+                    places.entry(entry).or_default().uses.push(at);
+                }
+            }
+        }
+        let of_project = |name: &str| is_own_module(view, project, name.split('.').next().unwrap_or(name));
+        let mut found = Vec::new();
+        for (name, places) in places.into_iter().filter(|(name, _)| !of_project(name)) {
+            let (listed, is_needed) = entries[name];
+            let place = if is_needed { self.needed(view, listed, &places) } else { harmless(listed, &places) };
+            found.extend(place);
+        }
+        found
+    }
+
+    /// What a module, or something in one, needs; at the import that fails, or at the first use.
+    fn needed(&self, view: &FileView<'_>, listed: &'d ListedName, places: &Places) -> Option<Finding> {
+        let name = listed.name.as_str();
+        // PyTorch is there, whatever it was built for.
+        let is_there = name.starts_with("torch.");
+        let is_reached = |at: &&Id| only_with_cuda(view, **at).is_none() && !on_another_system(view, **at);
+        let imports: Vec<&Id> = places.imports.iter().filter(|at| !is_there && is_reached(at)).collect();
+        if imports.is_empty() && !is_there && !places.imports.is_empty() {
+            return None;
+        }
+        let fails = |at: &&&Id| !has_fallback(view, ***at);
+        let reached = || places.uses.iter().filter(is_reached);
+        let mut uses = reached().filter(|at| !imports.is_empty() || !only_asks(view, **at)).peekable();
+        let remedy = self.remedy(listed);
+        let first = imports.iter().find(fails).or(imports.first()).copied();
+        let Some(at) = first.or_else(|| uses.peek().copied()) else {
+            let asked = *reached().next()?;
+            let (severity, said) = self.say(name, Severity::Info, || messages::asks_about_cuda(name, remedy));
+            return Some((asked, severity, said));
+        };
+        let count = uses.count();
+        let is_unused = count == 0 && !places.is_opaque && !is_there;
+        let may_fail = has_fallback(view, *at) || is_unused && view.is_tried(*at);
+        let severity = if may_fail { Severity::Info } else { Severity::Warning };
+        let (severity, said) = self.say(name, severity, || match count {
+            _ if may_fail => messages::cuda_software_with_fallback(name, remedy),
+            0 if is_unused => messages::cuda_software_unused(name, remedy),
+            0 | 1 => messages::cuda_software(name, remedy),
+            _ => messages::cuda_software_used(name, remedy, count.to_string()),
+        });
+        Some((*at, severity, said))
+    }
+
+    /// Variables and commands, which are strings.
+    fn strings(&self, view: &FileView<'_>) -> Vec<Finding> {
+        let (index, k) = (&view.index, kinds());
+        let mut variables: BTreeMap<(bool, &str), Vec<(Id, String)>> = BTreeMap::new();
+        let mut commands: BTreeMap<&str, (Id, bool)> = BTreeMap::new();
+        let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        let mut set = |name: &str, at: Id, is_read: bool| {
+            let listed = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name));
+            if let Some(listed) = listed.filter(|_| is_name(name)) {
+                variables.entry((is_read, &listed.name)).or_default().push((at, name.to_owned()));
+            }
+        };
+        for &string in index.of_kind(k.string) {
+            if is_for_people(view, string) {
+                continue;
+            }
+            let text = content(index, string);
+            // `NAME`, or `NAME=value` in a shell's text.
+            let assigned = text.split([' ', ';', '\n']).filter_map(|word| Some(word.split_once('=')?.0));
+            for name in assigned.chain([text]) {
+                set(name, string, reads(view, string));
+            }
+            for command in commands_in(text) {
+                let is_given = || index.ancestors(string).any(|a| index.kind(a) == k.argument_list);
+                if let Some(listed) = self.entry(COMMANDS, command.name)
+                    && (command.is_plain || is_given())
+                {
+                    let asks =
+                        index.ancestors(string).nth(1).and_then(|call| called_name(index, call)) == Some("which");
+                    commands.entry(&listed.name).or_insert((string, asks || view.is_tried(string)));
+                }
+            }
+        }
+        // `os.environ.update(NAME="…")`
+        for &keyword in index.of_kind(k.keyword_argument) {
+            set(index.keyword_name(keyword).unwrap_or_default(), keyword, false);
+        }
+        let mut found = Vec::new();
+        for ((is_read, entry), places) in variables {
+            let chooses = self.list(CHOOSING).iter().find(|one| one.name == entry);
+            let Some(listed) = chooses.or_else(|| self.list(VARIABLES).iter().find(|one| one.name == entry)) else {
+                continue;
+            };
+            let severity = if is_read || chooses.is_some() { Severity::Warning } else { Severity::Info };
+            let Some(at) = places.iter().map(|(at, _)| *at).min_by_key(|at| index.item(*at).start) else { continue };
+            let (names, remedy) = (list_of(places.into_iter().map(|(_, name)| name)), self.remedy(listed));
+            let (severity, said) = self.say(entry, severity, || match is_read {
+                true => messages::cuda_variable_read(names, remedy),
+                false => messages::cuda_variable(names, remedy),
+            });
+            found.push((at, severity, said));
+        }
+        for (name, (at, is_safe)) in commands {
+            let Some(listed) = self.entry(COMMANDS, name) else { continue };
+            let severity = if is_safe { Severity::Info } else { Severity::Warning };
+            let (severity, said) = self.say(name, severity, || messages::cuda_command(name, self.remedy(listed)));
+            found.push((at, severity, said));
+        }
+        found
+    }
+
+    /// Numbers in place of a device: `x.to(0)`, `torch.zeros(3, device=1)`.
+    fn numbers(&self, view: &FileView<'_>) -> Vec<Finding> {
+        let (index, k) = (&view.index, kinds());
+        let is_number = |value: &Id| index.kind(*value) == k.integer;
+        let mut found = Vec::new();
+        for &call in index.of_kind(k.call) {
+            let arguments = index.arguments(call);
+            let name = called_name(index, call).unwrap_or_default();
+            let qualified = view.qualified(call);
+            let moves = name == "to" && index.receiver(call).is_some() && qualified.is_none();
+            let is_of_torch = qualified.as_deref().is_some_and(|name| name.starts_with("torch."));
+            let makes = is_of_torch || name.starts_with("new_") && index.receiver(call).is_some();
+            let given = arguments.keyword("device").filter(|_| moves || makes);
+            let first = arguments.positional().next();
+            let first = first.filter(|_| moves || qualified.as_deref() == Some("torch.device"));
+            if let Some(number) = given.or(first).filter(is_number) {
+                let said = || messages::device_by_number(index.text_of(number));
+                let (severity, said) = self.say(NUMBER, Severity::Warning, said);
+                found.push((number, severity, said));
+                // Why it works is told once.
+                if severity == Severity::Info {
+                    break;
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Names without an effect, at the first of them.
+fn harmless(listed: &ListedName, places: &Places) -> Option<Finding> {
+    // Those of `torch.cuda` are reported each.
+    let at = places.uses.first().filter(|_| !listed.name.starts_with("torch.cuda."))?;
+    Some((*at, Severity::Info, messages::cuda_name_harmless(&listed.name)))
+}
+
+/// What a file imports, by full names, and whether the uses of it are unknown.
+fn imported(view: &FileView<'_>) -> Vec<(Id, String, bool)> {
+    let (index, k) = (&view.index, kinds());
+    let mut out = Vec::new();
+    for binding in &view.names.bindings {
+        let kind = index.kind(binding.statement);
+        let is_whole = kind == k.import_statement && index.kind(binding.part) == k.dotted_name;
+        // `import a.b` binds `a`.
+        let name = if is_whole { index.text_of(binding.part) } else { &binding.qualified };
+        if kind != k.assignment {
+            out.push((binding.part, name.split_whitespace().collect(), false));
+        }
+    }
+    for &star in index.of_kind(k.wildcard_import) {
+        out.extend(Names::wildcard_module(index, star).map(|module| (star, module.to_owned(), true)));
+    }
+    for &call in view.calls("import_module").iter().chain(view.calls("__import__")) {
+        let named = index.arguments(call).positional().next().and_then(|first| plain_string(index, first));
+        out.extend(named.map(|module| (call, module.to_owned(), true)));
+    }
+    sorting::by_key(&mut out, |(at, ..)| index.item(*at).start);
+    out
+}
+
+/// Where a file uses something that it imports, with its full name: `cuda.jit`, `getattr(torch, "cuda")`.
+pub(super) fn used(view: &FileView<'_>) -> Vec<(Id, String)> {
+    let (index, k) = (&view.index, kinds());
+    let mut out = Vec::new();
+    for &id in [k.attribute, k.identifier].iter().flat_map(|kind| index.of_kind(*kind)) {
+        // The longest dotted name includes its parts.
+        let is_part = index
+            .parent(id)
+            .is_some_and(|p| index.kind(p) == k.attribute && index.item(p).start == index.item(id).start);
+        let is_bound = index.kind(id) == k.identifier && index.is_stored(id);
+        let in_import =
+            || index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
+        let defines = || index.item(id).field == fields().name;
+        if is_part || is_bound || index.is_label(id) || defines() || in_import() {
+            continue;
+        }
+        out.extend(full_name(view, id).map(|name| (id, name)));
+    }
+    out.extend(gotten(view));
+    sorting::by_key(&mut out, |(at, _)| index.item(*at).start);
+    out
+}
+
+/// The full name of an identifier or an attribute; a fragment uses `torch` without importing it.
+fn full_name(view: &FileView<'_>, id: Id) -> Option<String> {
+    let as_written = || {
+        let name: String = view.index.text_of(id).split_whitespace().collect();
+        let is_torch = view.names.is_free("torch") && (name == "torch" || name.starts_with("torch."));
+        is_torch.then_some(name)
+    };
+    view.names.qualify(&view.index, id).or_else(as_written)
+}
+
+/// `getattr(torch, "cuda")` is `torch.cuda`.
+pub(super) fn gotten(view: &FileView<'_>) -> Vec<(Id, String)> {
+    let index = &view.index;
+    let full = |call: &Id| {
+        let mut given = index.arguments(*call).positional();
+        let (owner, name) = (given.next()?, plain_string(index, given.next()?)?);
+        Some((*call, format!("{}.{name}", full_name(view, owner)?)))
+    };
+    view.calls("getattr").iter().filter_map(full).collect()
+}
+
+/// Names in backticks, each once, and at most four.
+fn list_of(names: impl Iterator<Item = String>) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for name in names.map(|name| format!("`{name}`")) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+        if all.len() > 4 {
+            break;
+        }
+    }
+    if all.len() > 4 {
+        all.truncate(4);
+        all.push("…".to_owned());
+    }
+    all.join(", ")
+}
+
+/// Whether only a type checker reads an import.
+fn only_for_types(view: &FileView<'_>, at: Id) -> bool {
+    let index = &view.index;
+    index.ancestors(at).any(|a| {
+        let runs = index.consequence(a).is_some_and(|body| index.is_within(at, body));
+        let test = index.condition(a).map_or("", |test| index.text_of(test));
+        runs && test.rsplit('.').next() == Some("TYPE_CHECKING")
+    })
+}
+
+/// Whether a value is only shown, or tested for being there.
+fn only_asks(view: &FileView<'_>, at: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let Some(parent) = index.parent(at) else { return false };
+    let kind = index.kind(parent);
+    let is_none = |part: Id| index.kind(part) == k.none;
+    kind == k.interpolation
+        || kind == k.not_operator
+        || kind == k.boolean_operator
+        || kind == k.pair
+        || kind == k.comparison_operator && index.parts(parent).any(is_none)
+        || index.condition(parent) == Some(at)
+        || kind == k.conditional_expression && index.parts(parent).nth(1) == Some(at)
+        || kind == k.argument_list && index.parent(parent).is_some_and(|call| speaks(view, call))
+}
+
+fn speaks(view: &FileView<'_>, call: Id) -> bool {
+    called_name(&view.index, call).is_some_and(|name| CALLS_FOR_PEOPLE.contains(&name))
+}
+
+/// Whether a string is text for people: a comment, what is printed, an error's message, a description.
+fn is_for_people(view: &FileView<'_>, string: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let Some(parent) = index.parent(string) else { return true };
+    let keyword = index.keyword_name(parent);
+    [k.expression_statement, k.module, k.block].contains(&index.kind(parent))
+        || matches!(keyword, Some("help" | "description" | "title" | "reason" | "message" | "msg"))
+        || index.ancestors(string).any(|a| index.kind(a) == k.raise_statement || speaks(view, a))
+}
+
+/// The text of a string literal, with what is inserted in it as it is written.
+fn content<'t>(index: &Index<'t>, string: Id) -> &'t str {
+    let text = index.text_of(string);
+    joined_string(index, string).map_or_else(
+        || text.trim_start_matches(char::is_alphabetic).trim_matches(['"', '\'']),
+        |_| plain_string(index, string).unwrap_or(text),
+    )
+}
+
+/// Whether a string is a key by which something is read that has to be there: `os.environ["NAME"]`.
+fn reads(view: &FileView<'_>, string: Id) -> bool {
+    let index = &view.index;
+    let subscript = index.parent(string).filter(|parent| index.kind(*parent) == kinds().subscript);
+    subscript.is_some_and(|subscript| !index.is_stored(subscript) && !view.is_tried(subscript))
+}
+
+/// A program that a shell's text begins, perhaps behind others.
+struct Command<'t> {
+    name: &'t str,
+    /// What follows can't be the rest of a sentence.
+    is_plain: bool,
+}
+
+fn commands_in(text: &str) -> impl Iterator<Item = Command<'_>> {
+    text.split(['|', ';', '&', '\n', '`', '(']).filter_map(|part| {
+        let mut words = part.split_whitespace().skip_while(|word| word.contains('=') || *word == "sudo");
+        let first = words.next()?;
+        let is_plain = words.next().is_none_or(|next| next.starts_with(['-', '>', '{']));
+        Some(Command { name: first.rsplit('/').next().unwrap_or(first), is_plain })
+    })
+}

@@ -1,0 +1,213 @@
+//! What needs the source vendor's software beside `torch.cuda`: packages, variables, programs, devices by number.
+
+use super::ports::{in_place, port_files, port_script};
+use codemod::{Diagnostic, Severity};
+
+const TARGETS: [&str; 5] = ["hpu", "xpu", "ipu", "popdist", "rdu"];
+
+fn said(target: &str, text: &str) -> Vec<Diagnostic> {
+    port_script(target, text).files.remove(0).diagnostics
+}
+
+/// On every target there is a message at the line, with these words.
+#[track_caller]
+fn check(text: &str, line: usize, severity: Severity, words: &str) {
+    for target in TARGETS {
+        let said = said(target, text);
+        let is_it = |d: &&Diagnostic| d.original.line == line && d.severity == severity && d.message.contains(words);
+        assert!(said.iter().any(|d| is_it(&d)), "{target}: {said:?}\n{text}");
+    }
+}
+
+/// There is exactly one message about the file, at the line.
+#[track_caller]
+fn check_one(text: &str, line: usize, words: &str) {
+    let said = said("ipu", text);
+    let places: Vec<_> = said.iter().map(|d| (d.original.line, d.message.contains(words))).collect();
+    assert_eq!(places, [(line, true)], "{said:?}\n{text}");
+}
+
+#[track_caller]
+fn check_silent(text: &str) {
+    for target in TARGETS {
+        assert_eq!(said(target, text), [], "{target}\n{text}");
+    }
+}
+
+const WARNING: Severity = Severity::Warning;
+const INFO: Severity = Severity::Info;
+
+#[test]
+fn an_import_is_named_with_what_replaces_it() {
+    check("from numba import cuda\n@cuda.jit\ndef f(x):\n    pass\n", 1, WARNING, "`numba.cuda` needs CUDA");
+    check("import cupy as cp\nx = cp.zeros(3)\n", 1, WARNING, "NumPy's arrays on NVIDIA GPUs");
+    check("import pycuda.autoinit\nx = pycuda.autoinit.device\n", 1, WARNING, "`pycuda` needs CUDA");
+    check("import transformer_engine.pytorch as te\nm = te.Linear(1, 1)\n", 1, WARNING, "`transformer_engine` needs");
+    check("from nvidia.dali import pipeline_def\nf = pipeline_def(g)\n", 1, WARNING, "torch.utils.data.DataLoader");
+    check("from flash_attn import flash_attn_func as f\ny = f(q, k, v)\n", 1, WARNING, "scaled_dot_product_attention");
+    check(
+        "from xformers import ops\ny = ops.memory_efficient_attention(q, k, v)\n",
+        1,
+        WARNING,
+        "`xformers.ops` needs",
+    );
+    check("import cudf, cuml\nx = cudf.DataFrame(), cuml.PCA()\n", 1, WARNING, "Use pandas");
+    check("from apex.normalization import FusedLayerNorm\nn = FusedLayerNorm(3)\n", 1, WARNING, "Apex");
+    check("import pynvml\npynvml.nvmlInit()\n", 1, WARNING, "state of NVIDIA GPUs");
+    check("import nvidia_smi\nnvidia_smi.nvmlInit()\n", 1, WARNING, "state of NVIDIA GPUs");
+    check("import gpustat\ngpustat.new_query()\n", 1, WARNING, "state of NVIDIA GPUs");
+    check("from torch_sparse import SparseTensor\nx = SparseTensor(i)\n", 1, WARNING, "for the CPU and for CUDA");
+}
+
+#[test]
+fn an_import_anywhere() {
+    check("def f():\n    import cupy\n    return cupy.zeros(3)\n", 2, WARNING, "`cupy` needs CUDA");
+    check("import numba\n@numba.cuda.jit\ndef f(x):\n    pass\n", 2, WARNING, "`numba.cuda` needs CUDA");
+    check("import importlib\nc = importlib.import_module(\"cupy\")\n", 2, WARNING, "`cupy` needs CUDA");
+    check("from cupy import *\nx = zeros(3)\n", 1, WARNING, "`cupy` needs CUDA");
+    check("try:\n    import cupy\nexcept ImportError:\n    print(1)\nx = cupy.zeros(1)\n", 2, WARNING, "`cupy` needs");
+}
+
+#[test]
+fn an_import_with_a_fallback_is_a_note() {
+    let fallback = "try:\n    import cupy as xp\nexcept ImportError:\n    import numpy as xp\nx = xp.zeros(3)\n";
+    check(fallback, 2, INFO, "the program's own fallback runs");
+    let asked = "def has():\n    try:\n        import cupy\n        return True\n    except ImportError:\n        return False\n";
+    check(asked, 3, INFO, "the program's own fallback runs");
+    let part =
+        "try:\n    import apex\nexcept ImportError:\n    apex = None\nx = apex and apex.optimizers.FusedLAMB(p)\n";
+    check_one(part, 2, "the program's own fallback runs");
+}
+
+#[test]
+fn an_import_is_reported_once() {
+    check_one("import cupy as cp\nx = cp.zeros(3)\ny = cp.ones(3) + cp.ones(3)\n", 1, "used 3 times in this file");
+    check_one("import cupy\nimport cupy.linalg\nx = cupy.linalg.norm(a)\n", 1, "`cupy` needs CUDA");
+    // The import without a fallback ends the program.
+    let second =
+        "try:\n    import cupy\nexcept ImportError:\n    cupy = None\ndef f():\n    import cupy as c\n    c.zeros(1)\n";
+    check_one(second, 6, "`cupy` needs CUDA");
+    check_one("import cupy\n", 1, "This file only imports it");
+}
+
+#[test]
+fn what_is_no_such_import() {
+    check_silent("from .cupy import zeros\nx = zeros(3)\n");
+    check_silent("import typing\nif typing.TYPE_CHECKING:\n    import cupy\n");
+    check_silent("import numba\n@numba.njit\ndef f(x):\n    pass\n");
+    check_silent("from deepspeed.ops.adam import DeepSpeedCPUAdam\nDeepSpeedCPUAdam(p)\n");
+    check_silent("import cupyfoo\ncupyfoo.zeros(3)\n");
+    check_silent("cupy = 3\nprint(cupy)\n");
+}
+
+#[test]
+fn a_module_of_the_project_has_its_name() {
+    let said = |files: &[(&str, &str)]| port_files(files, &in_place("ipu")).files.remove(0).diagnostics.len();
+    let user = "import triton\nx = triton.f(3)\n";
+    assert_eq!(said(&[("a.py", user), ("triton.py", "f = abs\n")]), 0);
+    assert_eq!(said(&[("src/a.py", user), ("src/triton/__init__.py", "f = abs\n")]), 0);
+    // An absolute import does not find a module beside it in its package.
+    assert_eq!(said(&[("p/a.py", user), ("p/__init__.py", ""), ("p/triton.py", "f = abs\n")]), 1);
+}
+
+#[test]
+fn what_a_target_knows_better() {
+    let triton = "import triton\n@triton.jit\ndef f(x):\n    pass\n";
+    let on = |target: &str, text: &str| said(target, text).remove(0);
+    assert_eq!(on("xpu", triton).severity, INFO);
+    assert!(on("xpu", triton).message.contains("has a backend for Intel GPUs"));
+    assert_eq!(on("ipu", triton).severity, WARNING);
+    let optimizer = "from deepspeed.ops.adam import FusedAdam\no = FusedAdam(p)\n";
+    assert!(on("hpu", optimizer).message.contains("op_builder/hpu"));
+    assert!(on("rdu", optimizer).message.contains("Use `torch.optim.AdamW`"));
+    let engine = "import transformer_engine.pytorch as te\nm = te.Linear(1, 1)\n";
+    assert!(on("hpu", engine).message.contains("habana_frameworks.torch.hpex.experimental.transformer_engine"));
+    assert!(on("xpu", "import cupy\ncupy.zeros(3)\n").message.contains("dpnp"));
+}
+
+#[test]
+fn variables_of_nvidias_libraries() {
+    check("import os\nos.environ[\"NCCL_DEBUG\"] = \"INFO\"\n", 2, INFO, "No effect on this target: `NCCL_DEBUG`");
+    check("import os\nos.environ.update(NCCL_DEBUG=\"INFO\")\n", 2, INFO, "No effect on this target: `NCCL_DEBUG`");
+    check("import os\nx = os.environ.get(\"CUDA_HOME\")\n", 2, INFO, "No effect on this target: `CUDA_HOME`");
+    check("import os\nx = os.environ[\"CUDA_HOME\"]\n", 2, WARNING, "raises a KeyError");
+    check("import os\nos.system(\"CUDA_VISIBLE_DEVICES=0 python t.py\")\n", 2, WARNING, "`CUDA_VISIBLE_DEVICES`");
+    check("import os\nos.system(f\"export NCCL_DEBUG={level}; python t.py\")\n", 2, INFO, "`NCCL_DEBUG`");
+    check_silent("print(\"NCCL_DEBUG\")\nparser.add_argument(\"--x\", help=\"CUDA_HOME\")\n");
+    check_silent("x = \"NCCL_ variables\", \"my CUDA_HOME\"\n");
+    check_silent("\"\"\"Set NCCL_DEBUG=INFO.\"\"\"\nraise ValueError(\"CUDA_HOME\")\n");
+    let twice = "import os\nos.environ[\"NCCL_DEBUG\"] = \"INFO\"\nos.environ[\"NCCL_DEBUG\"] = \"WARN\"\n";
+    check_one(twice, 2, "`NCCL_DEBUG`");
+    let family = "import os\nos.environ.update(NCCL_DEBUG=\"INFO\", NCCL_ALGO=\"Ring\")\n";
+    check_one(family, 2, "`NCCL_DEBUG`, `NCCL_ALGO`;");
+}
+
+#[test]
+fn cards_are_chosen_by_other_variables() {
+    let set = "import os\nos.environ[\"CUDA_VISIBLE_DEVICES\"] = \"\"\n";
+    for target in TARGETS {
+        let said = said(target, set);
+        assert_eq!(said.iter().map(|d| (d.original.line, d.severity)).collect::<Vec<_>>(), [(2, WARNING)], "{said:?}");
+    }
+}
+
+#[test]
+fn programs_of_nvidias_driver() {
+    check("import os\nos.system(\"nvidia-smi\")\n", 2, WARNING, "`nvidia-smi` is a program");
+    check("import subprocess\nsubprocess.run([\"nvidia-smi\", \"-L\"])\n", 2, WARNING, "`nvidia-smi` is a program");
+    check("import os\nx = os.popen(\"/usr/bin/nvidia-smi -q | grep Free\")\n", 2, WARNING, "`nvidia-smi` is a program");
+    check("import shutil\nx = shutil.which(\"nvcc\")\n", 2, INFO, "`nvcc` is a program");
+    check_silent("print(\"nvidia-smi\")\n\"nvidia-smi\"\nx = \"nvidia-smi is not installed\"\n");
+}
+
+#[test]
+fn cuda_by_its_name_in_torch() {
+    check("import torch\ngetattr(torch, \"cuda\").synchronize()\n", 2, WARNING, "`torch.cuda` remains");
+    check("import torch\nassert torch.version.cuda >= \"11\"\n", 2, WARNING, "torch.version.");
+    let kernels = "from torch.utils.cpp_extension import CUDAExtension\nx = CUDAExtension(\"a\", [\"a.cu\"])\n";
+    check(kernels, 2, WARNING, "`torch.utils.cpp_extension.CUDAExtension` needs CUDA");
+    check_one("import torch\nprint(torch.version.cuda)\nx = torch.version.cuda is None\n", 2, "nothing has to change");
+    check_one("import torch\nx = \"CUDA\" if torch.version.cuda else \"HIP\"\n", 2, "nothing has to change");
+    check_one("import torch.backends.cudnn as c\nc.benchmark = True\nc.enabled = False\n", 2, "has no effect");
+}
+
+#[test]
+fn a_number_as_a_device() {
+    for target in ["ipu", "popdist", "rdu"] {
+        let there = |text: &str| said(target, text).iter().any(|d| d.message.contains("as a device is a number of an"));
+        assert!(there("import torch\nx = torch.zeros(1, device=0)\n"));
+        assert!(there("x = x.to(1)\n") && there("x = x.new_zeros(3, device=1)\n") && there("x = x.to(device=0)\n"));
+        assert!(!there("x = x.to(True)\nx = play(device=0)\nx = x.to(dtype)\n"));
+    }
+    let on_intel = said("xpu", "import torch\nx = torch.zeros(1).to(0)\n");
+    assert_eq!(on_intel.iter().map(|d| d.severity).collect::<Vec<_>>(), [INFO]);
+}
+
+#[test]
+fn a_device_of_tensorflow() {
+    check("with tf.device(\"/gpu:0\"):\n    pass\n", 1, WARNING, "names a CUDA device");
+    check_silent("x = \"/gpu:one\", \"a/gpu:0 b\"\n");
+}
+
+/// A rule that speaks of a call says nothing about what is given to it.
+#[test]
+fn a_message_about_a_call_hides_no_device_in_it() {
+    let model = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        \
+                 return x * torch.zeros(3, device=\"cuda\")\n\n\n";
+    let program = super::ports::SCRIPT.replace("import torch\n", model).replace("torch.nn.Linear(3, 3)", "Net()");
+    let said = said("rdu", &program);
+    let at =
+        |words: &str| said.iter().filter(|d| d.message.contains(words)).map(|d| d.original.line).collect::<Vec<_>>();
+    assert_eq!((at("bfloat16"), at("names a CUDA device")), (vec![6], vec![6]), "{said:?}");
+}
+
+/// What the metadata of packages says needs CUDA is in the list of the guides.
+#[test]
+fn the_list_has_what_the_metadata_says() {
+    let listed = codemod::RecipeSet::embedded().names("ipu", "needs_cuda");
+    let modules = include_str!("../../../../tests/corpus/modules_for_cuda.txt").lines();
+    let modules =
+        modules.filter_map(|line| line.split(" #").next()).map(str::trim).filter(|name| !name.starts_with('#'));
+    let missing: Vec<&str> = modules.filter(|name| listed.iter().all(|one| one.name != **name)).collect();
+    assert_eq!(missing, [""; 0]);
+}
