@@ -34,7 +34,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Panic,
         Self::TimeOut,
         Self::DoesNotParse,
