@@ -24,7 +24,6 @@ fn scripts_without_a_rest() {
         "compiled_lm",
         "cuda_beside_training",
         "device_arguments",
-        "exported_notebook",
         "fstring_devices",
         "import_aliases",
         "plankton",
@@ -35,6 +34,8 @@ fn scripts_without_a_rest() {
     ] {
         assert_eq!(ported(name, None), [""; 0], "{name}");
     }
+    // It calls `nvidia-smi`.
+    assert_eq!(ported("exported_notebook", None), ["engine#cuda-software"]);
     // The file with Lightning's accelerator has to be saved.
     assert_eq!(ported("lightning_trainer", None), ["lightning-xpu#file"]);
 }

@@ -83,7 +83,7 @@ impl<'t> Scopes<'t> {
             let mut of_scope: Vec<(&str, &[Bound])> =
                 scope.bound.iter().map(|(name, bound)| (*name, bound.as_slice())).collect();
             of_scope.retain(|(name, _)| !names.iter().any(|(seen, _)| seen == name));
-            of_scope.sort_unstable_by_key(|(_, bound)| bound[0].id);
+            sorting::by_key(&mut of_scope, |(_, bound)| bound[0].id);
             names.extend(of_scope);
         }
         names

@@ -565,7 +565,12 @@ impl FileInProject<'_, '_> {
         };
         let by_values = || {
             let file = origins.number(&self.view.file)?;
-            let values = origins.origins(Place { file, id });
+            let mut values = origins.origins(Place { file, id });
+            // `loaders = {}` has no such item: it is set afterwards.
+            let lacks = |value: &Origin<'_>| {
+                origins.files()[value.place.file].index.kind(value.place.id) == kinds().dictionary && !value.is_whole()
+            };
+            values.retain(|value| !lacks(value));
             Some(!values.is_empty() && values.iter().all(made))
         };
         self.role(id) == Some(role) || by_values().unwrap_or(false)

@@ -36,7 +36,7 @@ impl<'t> Origins<'_, 't> {
         self.paths(value, &mut paths)?;
         let start = index.item(value.id).start;
         let mut text = index.text_of(value.id).to_owned();
-        paths.sort_unstable_by_key(|path| std::cmp::Reverse(*path));
+        sorting::by_key(&mut paths, |path| std::cmp::Reverse(*path));
         for path in paths {
             let range = index.range(path);
             let written = self.path_at(Place { id: path, ..value }, at)?;
@@ -221,8 +221,15 @@ impl<'t> Origins<'_, 't> {
         chain
     }
 
+    fn directly_before(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
+        match self.passed(value.place) {
+            Some(places) => Some(places.iter().map(|place| value.in_file(place.file, place.id)).collect()),
+            None => self.before(value),
+        }
+    }
+
     fn one_before(&self, value: &Origin<'t>) -> Option<Origin<'t>> {
-        let mut before = self.before(value)?;
+        let mut before = self.directly_before(value)?;
         // Several calls may pass the same.
         for _ in 0..3 {
             before.iter_mut().for_each(|value| value.key = None);
@@ -239,7 +246,7 @@ impl<'t> Origins<'_, 't> {
             if before.len() == 1 {
                 break;
             }
-            let further: Option<Vec<_>> = before.iter().map(|value| self.before(value)).collect();
+            let further: Option<Vec<_>> = before.iter().map(|value| self.directly_before(value)).collect();
             before = further?.into_iter().flatten().collect();
         }
         let [only] = &before[..] else { return None };

@@ -458,6 +458,11 @@ mod tests {
             "fit(net, opt, (load(), load()), 4)",
             "batches = loaders[0] by n at for i, (x, y) in enumerate(loaders[0]):; loaders[0]",
         );
+        check(
+            &fit("loaders, n", "loaders['train']", "n"),
+            "loaders = {}\nloaders['train'] = load()\nfit(net, opt, loaders, 4)",
+            "batches = loaders['train'] by n at for i, (x, y) in enumerate(loaders['train']):; loaders['train']",
+        );
         let logged = "log.log_every(loader, 10, 'train')";
         check(
             &fit("loader, args", logged, "n").replace("args):\n", "args):\n    n = args.n\n    log = Log()\n"),
