@@ -21,7 +21,7 @@ STOPS = {
     r"momentum changed|betas changed": r"change the momentum, or Adam's betas",
     r"No CUDA GPUs are available": r"names a CUDA device|remains and needs",
 }
-STEPS_OF_BATCHES = r"One batch from the loader is now a whole optimizer step"
+STEPS_OF_BATCHES = r"One batch of the training loop is now a whole optimizer step"
 DROPPED = r"The last batch of an epoch is dropped"
 # What a run shows → the sentence of the account that names it.
 ACCOUNTED = {

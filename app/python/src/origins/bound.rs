@@ -79,7 +79,7 @@ impl<'t> Origins<'_, 't> {
     }
 
     /// The function of a parameter, its place among the parameters, and the class if the function is a method.
-    fn parameter(&self, place: Place) -> Option<(Place, usize, Option<Place>)> {
+    pub(super) fn parameter(&self, place: Place) -> Option<(Place, usize, Option<Place>)> {
         let index = &self.file(place).index;
         let function = index.ancestors(place.id).find(|a| index.kind(*a) == kinds().function_definition)?;
         let at =

@@ -1,7 +1,10 @@
 //! How a value is written at another place.
 
 use super::bound::{function_around, reaching, steady};
-use super::{Origin, Origins, Part, Place, item};
+use super::{Origin, Origins, Part, Place, Store, item};
+use crate::names::called_name;
+use crate::strings::plain_string;
+use crate::syntax::Argument;
 use crate::tree::{Id, Index, fields, kinds};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -40,6 +43,8 @@ impl<'t> Origins<'_, 't> {
         for path in paths {
             let range = index.range(path);
             let written = self.path_at(Place { id: path, ..value }, at)?;
+            let is_part = path != value.id && is_composed(&written);
+            let written = if is_part { format!("({written})") } else { written };
             text.replace_range(range.start - start..range.end - start, &written);
         }
         Some(text)
@@ -70,7 +75,10 @@ impl<'t> Origins<'_, 't> {
         }
         let callee = index.callee(id)?;
         // `cfg.get("key", 1)`, `int(…)`
-        let looked_up = index.attribute(callee).filter(|called| called.name() == Some("get")).and_then(|a| a.owner());
+        let of_module = |owner: &Id| self.file(place).names.qualify(index, *owner).is_some();
+        let has_key = index.arguments(id).ids().next().is_some_and(|key| plain_string(index, key).is_some());
+        let looked_up = index.attribute(callee).filter(|called| called.name() == Some("get") && has_key);
+        let looked_up = looked_up.and_then(|called| called.owner()).filter(|owner| !of_module(owner));
         let is_pure = PURE.contains(&index.text_of(callee));
         let is_built_in = || self.scopes[place.file].bindings(index, callee).is_empty();
         if looked_up.is_none() && !(is_pure && is_built_in()) {
@@ -83,27 +91,19 @@ impl<'t> Origins<'_, 't> {
     fn path_at(&self, path: Place, at: &At) -> Option<String> {
         let index = &self.file(path).index;
         let root = root(index, path.id)?;
+        if !self.is_unchanged(path, root, at.id) {
+            return None;
+        }
         if self.is_same_at(path, root, at.id) {
             return Some(index.text_of(path.id).to_owned());
         }
         let chain = self.chain(Origin::new(path));
         let named = self.named_at(path, &chain, at).or_else(|| {
-            // The same object; nothing sets this part of it afterwards.
-            let mut parts = self.parts_in_text(path);
-            let is_object = |object: Id| !["self", "cls"].contains(&index.text_of(object));
-            let is_kept = |object: Id| {
-                function_around(index, object) == function_around(index, at.id)
-                    && index.item(object).start < index.item(at.id).start
-            };
-            let mut stores =
-                self.stored(*parts.first()?, std::slice::from_ref(&path.file)).map(|store| store.object.id);
-            if !stores.all(|object| !is_object(object) || is_kept(object)) {
-                return None;
-            }
-            parts.reverse();
+            // The same object.
+            let parts = self.parts_in_text(path);
             let of_root = self.chain(Origin::new(Place { id: root, ..path })).into_iter();
-            let of_root =
-                of_root.map(|value| Origin { parts: parts.iter().chain(&value.parts).copied().collect(), ..value });
+            let of_root = of_root
+                .map(|value| Origin { parts: parts.iter().rev().chain(&value.parts).copied().collect(), ..value });
             self.named_at(path, &of_root.collect::<Vec<_>>(), at)
         });
         let computed = || {
@@ -151,13 +151,6 @@ impl<'t> Origins<'_, 't> {
         let start = index.item(at).start;
         let (here, there) = (function_around(index, root), function_around(index, at));
         let class = |function: Option<Id>| self.class_of_method(Place { id: function?, ..path });
-        let stores: Vec<Id> = {
-            let owner = |object: Id| index.is_text(object, index.text_of(root));
-            let parts = self.parts_in_text(path);
-            let first = parts.first().copied();
-            let of_first = first.into_iter().flat_map(|part| self.stored(part, std::slice::from_ref(&path.file)));
-            of_first.map(|store| store.object.id).filter(|object| owner(*object)).collect()
-        };
         let seen = scopes.visible_name(index, index.text_of(root), at);
         if !std::ptr::eq(seen, bound) {
             // The same attribute of the object, in another of its methods: the constructor sets it, and has done so.
@@ -166,6 +159,10 @@ impl<'t> Origins<'_, 't> {
                 first.is_some_and(|first| index.is_text(root, first.name))
             };
             let same_class = class(here).is_some_and(|of| class(there) == Some(of));
+            let first = self.parts_in_text(path).first().copied();
+            let stores = first.into_iter().flat_map(|part| self.stored(part, std::slice::from_ref(&path.file)));
+            let of_object = |object: &Id| index.is_text(*object, index.text_of(root)) && class(function_around(index, *object)) == class(here);
+            let stores: Vec<Id> = stores.map(|store| store.object.id).filter(of_object).collect();
             let setters: BTreeSet<Option<Id>> = stores.iter().map(|store| function_around(index, *store)).collect();
             let is_set = |store: &Id| {
                 let setter = function_around(index, *store);
@@ -174,8 +171,7 @@ impl<'t> Origins<'_, 't> {
                 }
                 let name = there.map_or("", |there| file.name_of(there));
                 let calls = file.calls(name).iter();
-                setter.is_some_and(|s| file.name_of(s) == "__init__")
-                    && !calls.into_iter().any(|call| function_around(index, *call) == setter && call < store)
+                !calls.into_iter().any(|call| function_around(index, *call) == setter && call < store)
             };
             return same_class
                 && is_object(here)
@@ -184,17 +180,77 @@ impl<'t> Origins<'_, 't> {
                 && stores.iter().all(is_set);
         }
         if bound.is_empty() {
-            return !file.names.wildcards.is_empty() && stores.is_empty();
+            return !file.names.wildcards.is_empty();
         }
         let reached = |at: Id| reaching(index, at, bound, steady(index, bound));
         let (first, second) = (reached(root), reached(at));
-        let certain = second.len() == 1 || here == there || there.is_none();
+        let binders: BTreeSet<Option<Id>> = bound.iter().map(|bound| function_around(index, bound.id)).collect();
+        let certain = binders.len() == 1 && (second.len() == 1 || here == there || there.is_none());
         let is_bound = |id: &Id| {
-            let by = bound.iter().find(|bound| bound.id == *id);
-            there != function_around(index, *id) || by.is_some_and(|by| by.from <= start)
+            let from = bound.iter().find(|bound| bound.id == *id).map_or(0, |by| by.from);
+            if there == function_around(index, *id) {
+                return from <= start;
+            }
+            // The module may call the function before it binds the name.
+            let callers = there.map(|id| self.callers(Place { id, ..path }));
+            let is_early = |call: &Place| call.file == path.file && function_around(index, call.id).is_none() && index.item(call.id).start < from;
+            !callers.is_some_and(|callers| callers.iter().any(is_early))
         };
-        let is_kept = |store: &Id| function_around(index, *store) == there && index.item(*store).start < start;
-        first == second && certain && second.iter().all(is_bound) && stores.iter().all(is_kept)
+        first == second && certain && second.iter().all(is_bound)
+    }
+
+    /// Whether nothing sets an attribute or an item of this name after the place: only constructors do, or the place's own function
+    /// above it. An object may have other names, so that of the object counts only where the item is not known.
+    fn is_unchanged(&self, path: Place, root: Id, at: Id) -> bool {
+        let parts = self.parts_in_text(path);
+        if parts.is_empty() {
+            return true;
+        }
+        let chain = self.chain(Origin::new(Place { id: root, ..path }));
+        let k = kinds();
+        let is_name = |value: &&Origin<'t>| self.file(value.place).index.kind(value.place.id) == k.identifier;
+        let names: BTreeSet<(usize, &str)> = chain
+            .iter()
+            .filter(is_name)
+            .map(|value| (value.place.file, self.file(value.place).index.text_of(value.place.id)))
+            .collect();
+        let is_above = |place: Place| {
+            let index = &self.file(place).index;
+            let same = place.file == path.file && function_around(index, place.id) == function_around(index, at);
+            same && index.item(place.id).start < index.item(at).start
+        };
+        let constructs = |object: Place| {
+            let file = self.file(object);
+            let function = function_around(&file.index, object.id);
+            let first = function.and_then(|f| file.index.function(f)?.parameters().next());
+            function.is_some_and(|f| file.name_of(f) == "__init__")
+                && first.is_some_and(|first| file.index.is_text(object.id, first.name))
+        };
+        let all: Vec<usize> = (0..self.files().len()).collect();
+        let is_kept = |store: &Store<'t>| {
+            let name = self.file(store.object).index.text_of(store.object.id);
+            let is_other = store.part == Part::Any && !names.contains(&(store.object.file, name));
+            is_other || constructs(store.object) || is_above(store.object)
+        };
+        // `cfg.update(…)`, `setattr(args, …)`, `vars(args).update(…)`
+        let changes = |file: usize, call: Id| {
+            let index = &self.files()[file].index;
+            let is_statement = index.parent(call).is_some_and(|p| index.kind(p) == k.expression_statement);
+            let object = match index.callee(call) {
+                Some(callee) if index.is_text(callee, "setattr") => index.arguments(call).ids().next(),
+                Some(callee) => index.owner(callee),
+                None => None,
+            };
+            let object = object.filter(|_| is_statement).map_or("", |object| index.text_of(object));
+            let bare = object.trim_start_matches("vars(").trim_end_matches(')').trim_end_matches(".__dict__");
+            let is_own = bare == object && ["self", "cls"].contains(&object);
+            !is_own && names.contains(&(file, bare)) && !is_above(Place { file, id: call })
+        };
+        let files: BTreeSet<usize> = names.iter().map(|(file, _)| *file).collect();
+        parts.iter().all(|part| self.stored(*part, &all).all(is_kept))
+            && !files.into_iter().any(|file| {
+                self.files()[file].index.of_kind(k.call).iter().any(|call| changes(file, *call))
+            })
     }
 
     /// The attributes and items that a path names, from the root on.
@@ -222,13 +278,41 @@ impl<'t> Origins<'_, 't> {
     }
 
     fn directly_before(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
-        match self.passed(value.place) {
-            Some(places) => Some(places.iter().map(|place| value.in_file(place.file, place.id)).collect()),
-            None => self.before(value),
-        }
+        let Some(places) = self.passed(value.place) else { return self.before(value) };
+        let (function, ..) = self.parameter(value.place)?;
+        let name = self.file(value.place).index.text_of(value.place.id);
+        let may_be_unpacked = |call: &Place| {
+            let arguments = self.file(*call).index.arguments(call.id);
+            let unpacks = |given| matches!(given, Argument::Unpacked(_) | Argument::UnpackedTable(_));
+            arguments.keyword(name).is_none() && arguments.iter().any(unpacks)
+        };
+        let is_known = !self.callers(function).iter().any(may_be_unpacked) && !self.is_passed_on(function);
+        is_known.then(|| places.iter().map(|place| value.in_file(place.file, place.id)).collect())
+    }
+
+    /// Whether a function is a value somewhere, such as an argument, so that calls of it are not seen.
+    fn is_passed_on(&self, function: Place) -> bool {
+        let k = kinds();
+        let name = self.file(function).name_of(function.id);
+        self.files().iter().enumerate().any(|(file, python)| {
+            let index = &python.index;
+            python.identifiers(name).iter().any(|id| {
+                let attribute = index.parent(*id).filter(|p| index.kind(*p) == k.attribute && index.owner(*p) != Some(*id));
+                let whole = attribute.unwrap_or(*id);
+                let is_read = attribute.is_some() || self.scopes[file].reads(*id);
+                let holder = index.parent(whole);
+                let is_stored = index.item(whole).field == fields().left;
+                is_read && !is_stored && holder.is_none_or(|holder| index.callee(holder) != Some(whole))
+            })
+        })
     }
 
     fn one_before(&self, value: &Origin<'t>) -> Option<Origin<'t>> {
+        let index = &self.file(value.place).index;
+        // `cfg.get("key", 1)` is not `cfg["key"]`.
+        if index.kind(value.place.id) == kinds().call && called_name(index, value.place.id) == Some("get") {
+            return None;
+        }
         let mut before = self.directly_before(value)?;
         // Several calls may pass the same.
         for _ in 0..3 {
@@ -286,6 +370,22 @@ fn part_of<'t>(index: &Index<'t>, id: Id) -> Option<(Part<'t>, Id)> {
     }
     let key = index.field(id, fields().subscript)?;
     Some((Part::Item(item(index, key)?), index.value(id)?))
+}
+
+/// Whether an expression has an operator outside of brackets and strings.
+fn is_composed(text: &str) -> bool {
+    let (mut depth, mut quote) = (0_usize, None);
+    text.chars().any(|c| {
+        match (c, quote) {
+            (_, Some(open)) if c == open => quote = None,
+            (_, Some(_)) => {}
+            ('"' | '\'', None) => quote = Some(c),
+            ('(' | '[', None) => depth += 1,
+            (')' | ']', None) => depth = depth.saturating_sub(1),
+            _ => return depth == 0 && (c == ' ' || "+-*/%<>=!&|^~@".contains(c)),
+        }
+        false
+    })
 }
 
 /// A number or a truth value.
@@ -400,12 +500,42 @@ mod tests {
     }
 
     #[test]
+    fn calls_that_are_not_seen() {
+        let fit = "def fit(n=1):\n    here(n)\nthere()\n";
+        check(&format!("{fit}fit()\n"), Some("1"));
+        check(&format!("{fit}fit(**o)\n"), None);
+        check(&format!("{fit}fit(*o)\n"), None);
+        check(&format!("{fit}fit(n=2, **o)\n"), Some("2"));
+        check(&format!("{fit}fit()\nrun(fit)\n"), None);
+        check(&format!("{fit}fit()\nrun = partial(fit, n=4)\n"), None);
+    }
+
+    #[test]
+    fn objects_that_are_changed_in_between() {
+        let loads = "o = p()\nthere()\n";
+        check(&format!("def f(c):\n    c.n = 8\n{loads}f(o)\nhere(o.n)\n"), None);
+        check(&format!("{loads}c = o\nc.n = 8\nhere(o.n)\n"), None);
+        check(&format!("{loads}o.update(r)\nhere(o['n'])\n"), None);
+        check(&format!("{loads}vars(o).update(r)\nhere(o.n)\n"), None);
+        check(&format!("{loads}setattr(o, 'n', 2)\nhere(o.n)\n"), None);
+        check(&format!("{loads}o[k] = 2\nhere(o['n'])\n"), None);
+        check(&format!("{loads}c[k] = 2\nhere(o['n'])\n"), Some("o['n']"));
+        check("o = p()\no.update(r)\nthere()\nhere(o['n'])\n", Some("o['n']"));
+        check("n = 1\ndef f(v):\n    global n\n    n = v\ndef g():\n    there()\n    f(4)\n    here(n)\n", None);
+        check("def f():\n    there()\nf()\nn = q()\ndef g():\n    here(n)\n", None);
+    }
+
+    #[test]
     fn as_what_it_was_computed_from() {
         check(
             "def fit(o):\n    n = int(o.get('n', 1))\n    here(n)\np = q()\nthere()\nfit(p)\n",
             Some("int(p.get('n', 1))"),
         );
         check("def fit(o):\n    n = o['n'] // 2\n    here(n)\np = q()\nthere()\nfit(p)\n", Some("p[\"n\"] // 2"));
+        check("def fit(o):\n    n = o.get()\n    here(n)\np = q()\nthere()\nfit(p)\n", None);
+        check("def fit(o):\n    n = o.get('n', 1)\n    here(n)\np = q()\nthere()\nfit(p)\n", Some("p.get('n', 1)"));
+        check("import q\nthere()\nn = q.get('n')\nhere(n)\n", None);
+        check("def fit(a, b):\n    n = a + b\n    here(n * 2)\np = q()\nr = s()\nthere()\nfit(p, r)\n", Some("(p + r) * 2"));
         check("def fit(o):\n    n = pick(o)\n    here(n)\np = q()\nthere()\nfit(p)\n", None);
     }
 }

@@ -58,6 +58,8 @@ pub struct JoinedLoader {
     pub name: String,
     /// Where the step reads it under another name than that.
     pub reads: Vec<Id>,
+    /// Where the loop ends before the loader does.
+    pub left_early: Vec<Id>,
     /// The statement before or after which the number of batches is known.
     pub at: Id,
     /// Whether it is after that statement.
@@ -203,7 +205,9 @@ fn joined_loader(file: FileInProject<'_, '_>, count: Id, test: Id) -> Option<(St
         true => (text.to_owned(), Vec::new()),
         false => (file.free_name(&["batches", "joined_batches"]), reads),
     };
-    Some((value, JoinedLoader { loader: text.to_owned(), name, reads, at, after }))
+    let breaks = index.of_kind_in(k.break_statement, around).iter().copied();
+    let left_early = breaks.filter(|id| loop_around(&file, *id) == Some(around)).collect();
+    Some((value, JoinedLoader { loader: text.to_owned(), name, reads, left_early, at, after }))
 }
 
 /// The test that decides at which batches a call is made: around it, or before it with a `continue`.
