@@ -22,7 +22,7 @@ STOPS = {
     r"No CUDA GPUs are available": r"names a CUDA device|remains and needs",
 }
 STEPS_OF_BATCHES = r"One batch of the training loop is now a whole optimizer step"
-DROPPED = r"The last batch of an epoch is dropped"
+DROPPED = r"What is left at the end of an epoch is dropped"
 # What a run shows → the sentence of the account that names it.
 ACCOUNTED = {
     "the last incomplete batch": DROPPED,

@@ -402,7 +402,8 @@ fn content<'t>(index: &Index<'t>, string: Id) -> &'t str {
 fn reads(view: &FileView<'_>, string: Id) -> bool {
     let index = &view.index;
     let subscript = index.parent(string).filter(|parent| index.kind(*parent) == kinds().subscript);
-    let is_environment = |subscript: Id| index.value(subscript).is_some_and(|of| index.text_of(of).ends_with("environ"));
+    let is_environment =
+        |subscript: Id| index.value(subscript).is_some_and(|of| index.text_of(of).ends_with("environ"));
     subscript.is_some_and(|of| is_environment(of) && !index.is_stored(of) && !view.is_tried(of))
 }
 

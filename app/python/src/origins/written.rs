@@ -161,7 +161,9 @@ impl<'t> Origins<'_, 't> {
             let same_class = class(here).is_some_and(|of| class(there) == Some(of));
             let first = self.parts_in_text(path).first().copied();
             let stores = first.into_iter().flat_map(|part| self.stored(part, std::slice::from_ref(&path.file)));
-            let of_object = |object: &Id| index.is_text(*object, index.text_of(root)) && class(function_around(index, *object)) == class(here);
+            let of_object = |object: &Id| {
+                index.is_text(*object, index.text_of(root)) && class(function_around(index, *object)) == class(here)
+            };
             let stores: Vec<Id> = stores.map(|store| store.object.id).filter(of_object).collect();
             let setters: BTreeSet<Option<Id>> = stores.iter().map(|store| function_around(index, *store)).collect();
             let is_set = |store: &Id| {
@@ -193,7 +195,9 @@ impl<'t> Origins<'_, 't> {
             }
             // The module may call the function before it binds the name.
             let callers = there.map(|id| self.callers(Place { id, ..path }));
-            let is_early = |call: &Place| call.file == path.file && function_around(index, call.id).is_none() && index.item(call.id).start < from;
+            let is_early = |call: &Place| {
+                call.file == path.file && function_around(index, call.id).is_none() && index.item(call.id).start < from
+            };
             !callers.is_some_and(|callers| callers.iter().any(is_early))
         };
         first == second && certain && second.iter().all(is_bound)
@@ -248,9 +252,9 @@ impl<'t> Origins<'_, 't> {
         };
         let files: BTreeSet<usize> = names.iter().map(|(file, _)| *file).collect();
         parts.iter().all(|part| self.stored(*part, &all).all(is_kept))
-            && !files.into_iter().any(|file| {
-                self.files()[file].index.of_kind(k.call).iter().any(|call| changes(file, *call))
-            })
+            && !files
+                .into_iter()
+                .any(|file| self.files()[file].index.of_kind(k.call).iter().any(|call| changes(file, *call)))
     }
 
     /// The attributes and items that a path names, from the root on.
@@ -297,7 +301,8 @@ impl<'t> Origins<'_, 't> {
         self.files().iter().enumerate().any(|(file, python)| {
             let index = &python.index;
             python.identifiers(name).iter().any(|id| {
-                let attribute = index.parent(*id).filter(|p| index.kind(*p) == k.attribute && index.owner(*p) != Some(*id));
+                let attribute =
+                    index.parent(*id).filter(|p| index.kind(*p) == k.attribute && index.owner(*p) != Some(*id));
                 let whole = attribute.unwrap_or(*id);
                 let is_read = attribute.is_some() || self.scopes[file].reads(*id);
                 let holder = index.parent(whole);
@@ -535,7 +540,10 @@ mod tests {
         check("def fit(o):\n    n = o.get()\n    here(n)\np = q()\nthere()\nfit(p)\n", None);
         check("def fit(o):\n    n = o.get('n', 1)\n    here(n)\np = q()\nthere()\nfit(p)\n", Some("p.get('n', 1)"));
         check("import q\nthere()\nn = q.get('n')\nhere(n)\n", None);
-        check("def fit(a, b):\n    n = a + b\n    here(n * 2)\np = q()\nr = s()\nthere()\nfit(p, r)\n", Some("(p + r) * 2"));
+        check(
+            "def fit(a, b):\n    n = a + b\n    here(n * 2)\np = q()\nr = s()\nthere()\nfit(p, r)\n",
+            Some("(p + r) * 2"),
+        );
         check("def fit(o):\n    n = pick(o)\n    here(n)\np = q()\nthere()\nfit(p)\n", None);
     }
 }

@@ -265,7 +265,11 @@ impl Plan<'_, '_> {
                 let name = self.input.settings.definitions.names(JOINS).first().map_or("", |n| n.name.as_str());
                 let joins = format!("{} = {name}({}, {})", joined.name, joined.loader, a.value);
                 for at in joined.left_early.iter().copied() {
-                    self.input.note_loss(file.view, at, says::joined_and_left_early(joined.loader.as_str(), a.count.as_str()));
+                    self.input.note_loss(
+                        file.view,
+                        at,
+                        says::joined_and_left_early(joined.loader.as_str(), a.count.as_str()),
+                    );
                 }
                 let is_counted = |read: Id| {
                     let tests = a.tests.iter().filter_map(|test| index.condition(*test));
