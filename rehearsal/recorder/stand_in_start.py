@@ -4,6 +4,7 @@ import builtins
 import os
 
 import habits  # noqa: F401
+import private_files  # noqa: F401
 import stand_in_data
 from on_import import when_imported
 

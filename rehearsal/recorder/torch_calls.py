@@ -8,6 +8,7 @@ import sys
 import warnings
 
 from contracts import KIT, broken, expect, is_broken, kept, refused
+from private_files import private
 from stand_in_calls import MACHINE, PORTED, record
 
 RECORDER = os.path.join(KIT, "recorder") + os.sep
@@ -421,7 +422,9 @@ def _files(torch):
         import twin
 
         told("torch.save")
-        twin.saved(value, args[0] if args else kwargs.get("f"))
+        file = args[0] if args else kwargs.get("f")
+        twin.saved(value, file)
+        private(file, keep=False)
         return original(value, *args, **kwargs)
 
     def load(original, *args, **kwargs):
@@ -430,6 +433,7 @@ def _files(torch):
         return original(*args, **kwargs)
 
     around(torch, "save", save)
+    before(torch.jit, "save", lambda module, f, *_, **__: private(f, keep=False))
     around(torch, "load", load)
 
 

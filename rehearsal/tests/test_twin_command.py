@@ -95,6 +95,7 @@ class Twin:
             self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
             read = lambda name: (root / name).read_text(encoding="utf-8") if (root / name).exists() else None  # noqa: E731
             self.page, self.result = read("twin.html"), json.loads(read("twin.json") or "null")
+            self.kept = {name: (root / name).read_bytes() for name in dict(files) if (root / name).exists()}
             self.files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
 
 
@@ -504,6 +505,77 @@ class Starts(unittest.TestCase):
         self.assertEqual(starts.with_words(["compile", "-b", "4"], ["--x-shape"], 8), "compile --x-shape -b 4".split())
         for missing, call in ((["--x-shape"], [[8, 4], [8]]), (["--rate"], [[8]]), (["--x-shape"], None), (["--x-shape"], [[]]), ([], [])):
             self.assertIsNone(starts.told_shapes(missing, call))
+
+
+class Files(unittest.TestCase):
+    """What a program writes stays in the folder of its run."""
+
+    FILES = {"log.txt": "mine\n", "out/best.pt": "best", "out/old.txt": "old", "out/last.pt": "last", "out/deep/a.txt": "a", "out/moved.txt": "moved",
+             "runs/a.txt": "a", "part/b.txt": "b", "read.txt": "read"}
+    WRITES = textwrap.dedent("""
+        import pathlib
+        import shutil
+        torch.save({"w": 1}, "out/best.pt")
+        assert torch.load("out/best.pt") == {"w": 1}
+        with open("log.txt", "a") as log:
+            log.write("more\\n")
+        assert open("log.txt").read() == "mine\\nmore\\n"
+        pathlib.Path("out/new.txt").write_text("new")
+        os.remove("out/old.txt")
+        torch.save([2], "out/next.pt")
+        os.replace("out/next.pt", "out/last.pt")
+        assert torch.load("out/last.pt") == [2]
+        os.rename("out/moved.txt", "out/there.txt")
+        with open("out/there.txt", "r+b") as file:
+            file.write(b"M")
+        assert open("out/there.txt").read() == "Moved"
+        os.makedirs("out/deep/er", exist_ok=True)
+        with open(os.path.join(os.getcwd(), "out", "deep", "..", "..", "out/deep/a.txt"), "w") as file:
+            file.write("own")
+        pathlib.Path("out/deep/a.txt").touch()
+        os.symlink("deep/a.txt", "out/latest")
+        open("out/latest", "a").write("er")
+        assert os.path.islink("out/latest") and open("out/deep/a.txt").read() == "owner"
+        os.link("read.txt", "out/hard.txt")
+        open("out/hard.txt", "a").write("x")
+        assert sorted(os.listdir("out")) == ["best.pt", "deep", "hard.txt", "last.pt", "latest", "new.txt", "there.txt"], os.listdir("out")
+        shutil.rmtree("runs")
+        assert not os.path.exists("runs")
+        os.chdir("part")
+        open("b.txt", "w").close()
+        torch.save(3, "../out/best.pt")
+        os.chdir("..")
+        torch.save(1, "log.txt")
+        try:
+            open("nowhere/a.txt", "w")
+        except FileNotFoundError as error:
+            assert error.filename == "nowhere/a.txt"
+    """)
+
+    def check(self, files, original, port, **options):
+        run = Twin(*both(original, port), files=files.items(), **options)
+        self.assertEqual(run.status, 0, run.out + run.err)
+        self.assertEqual(run.result["verdict"], "equal")
+        self.assertEqual(run.kept, {name: text.encode() for name, text in files.items()})
+        self.assertEqual([file for file in run.files if not file.startswith(("original/", "port/", "twin."))], sorted(files))
+        self.assertEqual([file for file in run.files if file.startswith(("original/", "port/"))],
+                         ["original/net.py", "original/train.py", "port/net.py", "port/train.py"])
+
+    def test_the_users_own_are_as_before(self):
+        original = "import os" + ORIGINAL + self.WRITES
+        self.check(self.FILES, original, PORT + self.WRITES)
+        # Of a target that has TorchScript.
+        script = 'torch.jit.save(torch.jit.script(torch.nn.ReLU()), "out/best.pt")\n'
+        self.check(self.FILES, original + script, original.replace('"cuda"', '"xpu"') + script, target="xpu")
+
+    def test_both_start_from_the_same_file(self):
+        resume = textwrap.dedent("""
+            import json
+            start = json.load(open("ckpt.json"))
+            json.dump({"rate": 2 * start["rate"]}, open("ckpt.json", "w"))
+        """)
+        begun = [text.replace("torch.manual_seed(1)", resume + "rate = start['rate']\ntorch.manual_seed(1)") for text in (ORIGINAL, PORT)]
+        self.check({"ckpt.json": '{"rate": 0.05}'}, *begun)
 
 
 class Data(unittest.TestCase):

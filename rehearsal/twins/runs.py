@@ -80,7 +80,7 @@ class Runner:
 
     def place(self, project=None):
         """A folder with everything of the program's project and of the one the twin run was started in, by links: what a program
-        writes there is its own."""
+        writes there is its own (`recorder/private_files.py`)."""
         self.count += 1
         place = self.root / str(self.count)
         place.mkdir(parents=True)
@@ -101,7 +101,7 @@ class Runner:
         env = {
             **{key: value for key, value in os.environ.items() if not key.startswith(("STAND_IN_", "POPDIST_", "PYTHONPATH"))},
             **self.common, "STAND_IN_MACHINE": machine, "STAND_IN_TWIN_STEPS": str(steps or self.steps),
-            "STAND_IN_CONTRACTS": str(self.root / f"contracts{number}"),
+            "STAND_IN_CONTRACTS": str(self.root / f"contracts{number}"), "STAND_IN_PLACE": str(place),
             "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500", **(environment or {}),
         }
         # Behind the kit's own: what the user's variable holds, from the folder of the start.
