@@ -501,7 +501,7 @@ def train():
 onPage("above the diff of a step that is not ported, what stops it takes one line", { height: 720 }, async (page) => {
   await page.page.getByRole("button", { name: "sample" }).first().click();
   await page.ported();
-  await page.choose("target", "ipu");
+  await page.choose("target", "rdu");
   const overview = page.page.locator("#panel .overview");
   await overview.waitFor();
   await page.settled();
