@@ -1,6 +1,6 @@
 //! Messages on stderr.
 
-use codemod::{Diagnostic, Overview, Ported, Severity, Span};
+use codemod::{Diagnostic, Edit, Overview, Ported, RemovedComment, Severity, Span};
 use std::collections::HashSet;
 
 /// The text on disk under the file's name once the command is done, to which the line numbers of messages refer.
@@ -94,6 +94,20 @@ pub(crate) fn summary(ported: &Ported, changes: usize) -> String {
     line
 }
 
+/// The comments that a port removes with the code that they describe; none if it removes none.
+pub(crate) fn removed_comments(path: &str, edits: &[Edit]) -> Option<String> {
+    let all: Vec<&RemovedComment> = edits.iter().flat_map(|edit| &edit.comments_removed).collect();
+    let (first, number) = (all.first()?, all.len());
+    let lines: Vec<String> = all.iter().map(|comment| comment.line.to_string()).collect();
+    Some(match number {
+        1 => format!("{path}:{}: the comment `{}` is removed with the code that it describes", first.line, first.text),
+        _ => format!(
+            "{path}: {number} comments are removed with the code that they describe, in lines {}",
+            lines.join(", ")
+        ),
+    })
+}
+
 pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
@@ -111,6 +125,27 @@ mod tests {
             message: message.into(),
             stops_step: false,
         }
+    }
+
+    #[test]
+    fn comments_that_go_are_named() {
+        let check = |comments: &[(usize, &str)], expected: Option<&str>| {
+            let of = |(line, text): &(usize, &str)| RemovedComment { line: *line, text: (*text).to_owned() };
+            let edit = Edit {
+                id: "a".into(),
+                recipe: "hpu#amp".into(),
+                applicability: codemod::Applicability::Safe,
+                start: 0,
+                end: 0,
+                text: String::new(),
+                comments_removed: comments.iter().map(of).collect(),
+            };
+            assert_eq!(removed_comments("a.py", &[edit]).as_deref(), expected);
+        };
+        check(&[], None);
+        check(&[(3, "# room")], Some("a.py:3: the comment `# room` is removed with the code that it describes"));
+        let two = "a.py: 2 comments are removed with the code that they describe, in lines 3, 5";
+        check(&[(3, "# a"), (5, "# b")], Some(two));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `portolan port`.
 
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
-use crate::messages::{OnDisk, count, messages, outline, summary};
+use crate::messages::{OnDisk, count, messages, outline, removed_comments, summary};
 use crate::project::{EXPORT, Input, Project, is_configuration};
 use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
@@ -46,6 +46,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let files = shown.iter().zip(&on_disk).zip(&ported.files);
     let found = files.flat_map(|((path, on_disk), file)| file.diagnostics.iter().map(move |d| (*path, d, *on_disk)));
     for line in messages(found) {
+        say_line!("{line}");
+    }
+    for line in shown.iter().zip(&ported.files).filter_map(|(path, file)| removed_comments(path, &file.edits)) {
         say_line!("{line}");
     }
     let twin = twin(&port, &options);

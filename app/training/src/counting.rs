@@ -18,6 +18,8 @@ pub struct Counted<'t> {
     pub named: Option<Id>,
     /// Whether the test negates it, or its name.
     pub denied: bool,
+    /// Whether the expression is false where the test is true.
+    is_false: bool,
     /// What makes the test true at other batches, too: `… or last`.
     pub alternatives: Vec<Id>,
     /// What the test requires besides: `… and ready`.
@@ -37,7 +39,7 @@ pub fn counted<'t>(file: &PythonFile<'t>, condition: Id) -> Option<Counted<'t>> 
         (expression, is_false) = (value, denied ^ denies);
     }
     let (alternatives, conditions) = (Vec::new(), Vec::new());
-    let mut found = Counted { divisor: None, count: "", expression, named, denied, alternatives, conditions };
+    let mut found = Counted { divisor: None, count: "", expression, named, denied, is_false, alternatives, conditions };
     let counting = found.counting(file, expression, is_false)?;
     let divisor = index.of_kind_in(k.binary_operator, counting).iter().find_map(|id| divisor(file, *id))?;
     // `bool(… and ready)`
@@ -66,6 +68,26 @@ impl Counted<'_> {
         let list = if joins_by_or(file, sides) == denied { &mut self.conditions } else { &mut self.alternatives };
         list.extend(others);
         Some(found)
+    }
+
+    /// Whether the test is true at one of the batches that another test counts, and at no other: `i % n == 0`.
+    pub(crate) fn is_once_in_a_group(&self, file: &PythonFile<'_>, other: &Counted<'_>) -> bool {
+        let (k, index) = (kinds(), &file.index);
+        let counter = |test: &Counted<'_>| -> Option<Vec<&str>> {
+            let left = index.parts(index.parent(test.divisor?)?).next()?;
+            let names = index.of_kind_in(k.identifier, left).iter();
+            Some(names.map(|id| index.text_of(*id)).collect())
+        };
+        let equals = index.kind(self.expression) == k.comparison_operator;
+        let is_one = match equals {
+            true => index.text_of(self.expression).contains("==") && !self.is_false,
+            false => self.is_false,
+        };
+        is_one
+            && self.alternatives.is_empty()
+            && self.count == other.count
+            && counter(self).is_some()
+            && counter(self) == counter(other)
     }
 
     /// Whether an alternative makes the test true at the end of the loop: it compares the number that is counted with another

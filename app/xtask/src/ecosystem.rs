@@ -60,7 +60,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
         |one: &Repository| request.names.is_empty() || request.names.iter().any(|name| one.name.contains(name));
     let repositories: Vec<Repository> = repositories::read(&list)?.into_iter().filter(wanted).collect();
     if repositories.is_empty() {
-        bail!("no repository of tests/ecosystem/repositories.txt has {} in its name", request.names.join(" or "));
+        bail!("no repository in tests/ecosystem/repositories.txt has {} in its name", request.names.join(" or "));
     }
     let (mut there, mut skipped) = (Vec::new(), Vec::new());
     step(format!("checkouts of {} repositories", repositories.len()), || {

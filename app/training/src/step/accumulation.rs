@@ -242,8 +242,8 @@ pub fn skips(file: &PythonFile<'_>, around: Id) -> Vec<Id> {
     index.of_kind_in(k.if_statement, around).iter().copied().filter(only_continues).collect()
 }
 
-/// Other tests of the loop that are true at the batches of an update: by the same name or with the same text, or around a
-/// scheduler's step.
+/// Other tests of the loop that are true once for each update: by the same name or with the same text, at another of the batches
+/// that it takes, or around a scheduler's step.
 fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, skips: bool) -> Vec<Id> {
     let k = kinds();
     let index = &file.index;
@@ -262,7 +262,7 @@ fn same_tests(file: FileInProject<'_, '_>, test: Id, like: &Counted<'_>, skips: 
                     && (found.named.is_some() || index.text_of(found.expression) == index.text_of(like.expression))
                     && (found.denied == like.denied) != skips;
                 let of_schedule = found.named.is_none() && found.count == like.count && steps_schedule(*at);
-                is_same || found.conditions.is_empty() && of_schedule
+                is_same || found.conditions.is_empty() && (of_schedule || found.is_once_in_a_group(&file, like))
             })
     };
     index.of_kind_in(k.if_statement, around).iter().copied().filter(same).collect()
@@ -518,6 +518,13 @@ mod tests {
                 at.lines(step.accumulation().expect("accumulation").tests.iter().copied())
             });
         };
+        let plain = "    if (i + 1) % 4 == 0:\n        optimizer.step()\n";
+        let once = "if (i + 1) % 4 == 0:\n";
+        check(&format!("    if i % 4 == 0:\n        f()\n{plain}"), &format!("{once}if i % 4 == 0:"));
+        check(&format!("    if not i % 4:\n        f()\n{plain}"), &format!("{once}if not i % 4:"));
+        for other in ["if i % 4:", "if i % 4 != 0:", "if i % 8 == 0:", "if e % 4 == 0:", "if i % 4 == 0 and x:"] {
+            check(&format!("    {other}\n        f()\n{plain}"), once.trim_end());
+        }
         let named = "    last = (i + 1) % 4 == 0\n    show = i % 100 == 0\n    if last:\n        optimizer.step()\n";
         check(&format!("{named}    if show:\n        f()\n    if not last:\n        g()\n"), "if last:");
         check(&format!("{named}    if last:\n        f()\n"), "if last:\nif last:");

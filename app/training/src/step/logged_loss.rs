@@ -3,7 +3,7 @@
 use super::TrainingStep;
 use super::accumulation::{Accumulation, Counter};
 use super::module::Module;
-use python::tree::kinds;
+use python::tree::{Id, kinds};
 
 /// Whether the loss that the program logs was divided by the number of batches, so that the mean of a step has to be,
 /// too.
@@ -17,8 +17,15 @@ pub fn logs_a_share(step: &TrainingStep<'_, '_>, module: &Module, accumulation: 
     let (k, file) = (kinds(), step.file);
     let index = &file.view.index;
     let (spaced, close) = (format!("* {}", accumulation.count), format!("*{}", accumulation.count));
+    // `loss /= n`: above it, the loss is not divided yet.
+    let divides = |id: &&Id| {
+        let is_of_loss = index.target(**id).is_some_and(|target| index.is_text(target, &module.loss));
+        is_of_loss && accumulation.undivided(index.text_of(**id), &[]) == (None, true)
+    };
+    let changes = [k.assignment, k.augmented_assignment].into_iter();
+    let divided = changes.flat_map(|kind| index.of_kind_in(kind, step.whole)).filter(divides).min().copied();
     let (mut is_logged, mut sums) = (false, Vec::new());
-    for &statement in &module.stays {
+    for &statement in module.stays.iter().filter(|id| divided.is_none_or(|at| **id > at)) {
         if !index.of_kind_in(k.identifier, statement).iter().any(|i| index.text_of(*i) == module.loss) {
             continue;
         }
@@ -70,5 +77,8 @@ mod tests {
         check(" / 4", "total += loss.item()", false);
         check(" / 4", "print(x)", false);
         check("", "print(loss.item())", false);
+        check("\n    print(loss.item())\n    loss /= 4", "print(x)", false);
+        check("\n    print(loss.item())\n    loss = loss / 4", "print(x)", false);
+        check("\n    loss /= 4", "print(loss.item())", true);
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn of(
         }
         let path = target.split('#').next().unwrap_or_default();
         if !is_there(path) {
-            bail!("README.md links to {path}, which is not there");
+            bail!("README.md links to {path}, which does not exist");
         }
         match &repository {
             Some((address, tag)) => {
@@ -61,6 +61,6 @@ mod tests {
     #[test]
     fn a_missing_file_is_named() {
         let error = super::of("see [it](gone.md)", None, &|_| false).unwrap_err();
-        assert_eq!(error.to_string(), "README.md links to gone.md, which is not there");
+        assert_eq!(error.to_string(), "README.md links to gone.md, which does not exist");
     }
 }

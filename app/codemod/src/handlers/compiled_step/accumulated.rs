@@ -48,7 +48,12 @@ pub(super) fn at_every_turn(plan: &mut Plan<'_, '_>, accumulation: &Accumulation
 /// `len(loader) // n` is `len(loader)` if the loader's batches are those of a whole step.
 pub(super) fn lengths(plan: &mut Plan<'_, '_>, accumulation: &Accumulation) {
     let file = plan.step.file;
+    let is_literal = accumulation.count.chars().all(|c| c.is_ascii_digit());
     for (quotient, left) in accumulation.counts_of_updates(file) {
+        if is_literal {
+            let (old, new) = (file.index.text_of(quotient), file.index.text_of(left));
+            plan.input.note_loss(file.view, quotient, says::updates_counted(old, new));
+        }
         let range = file.index.item(left).end..file.index.item(quotient).end;
         plan.edit(quotient, Change::Expression { node: quotient, range, text: String::new() });
     }

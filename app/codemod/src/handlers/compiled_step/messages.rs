@@ -28,6 +28,7 @@ messages! {
     step_elsewhere();
     rest_of_epoch(count);
     takes_turns();
+    updates_counted(old, new);
 }
 
 /// Blocks of Python.
