@@ -554,26 +554,28 @@ impl FileInProject<'_, '_> {
         self.project.role(self.view, id)
     }
 
+    /// What makes the values of an expression, as qualified names of functions and classes; none for a value that no call makes.
+    pub fn makers(&self, id: Id) -> Vec<Option<String>> {
+        let origins = &self.project.origins;
+        let Some(file) = origins.number(&self.view.file) else { return Vec::new() };
+        let values = origins.origins(Place { file, id }).into_iter();
+        // `loaders = {}` has no such item: it is set afterwards.
+        let lacks = |value: &Origin<'_>| {
+            origins.files()[value.place.file].index.kind(value.place.id) == kinds().dictionary && !value.is_whole()
+        };
+        let maker = |value: Origin<'_>| {
+            let python = origins.files()[value.place.file];
+            let callee = python.index.callee(value.place.id).filter(|_| value.is_whole())?;
+            python.names.qualify(&python.index, callee)
+        };
+        values.filter(|value| !lacks(value)).map(maker).collect()
+    }
+
     /// Whether an expression has a role: by its name, or because each of its values was made in this role.
     pub fn has_role(&self, id: Id, role: Role) -> bool {
-        let origins = &self.project.origins;
-        let made = |origin: &Origin<'_>| {
-            let python = origins.files()[origin.place.file];
-            let callee = python.index.callee(origin.place.id).filter(|_| origin.is_whole());
-            let name = callee.and_then(|callee| python.names.qualify(&python.index, callee));
-            name.and_then(|name| constructed(&name)) == Some(role)
-        };
-        let by_values = || {
-            let file = origins.number(&self.view.file)?;
-            let mut values = origins.origins(Place { file, id });
-            // `loaders = {}` has no such item: it is set afterwards.
-            let lacks = |value: &Origin<'_>| {
-                origins.files()[value.place.file].index.kind(value.place.id) == kinds().dictionary && !value.is_whole()
-            };
-            values.retain(|value| !lacks(value));
-            Some(!values.is_empty() && values.iter().all(made))
-        };
-        self.role(id) == Some(role) || by_values().unwrap_or(false)
+        let is_made = |maker: &Option<String>| maker.as_deref().and_then(constructed) == Some(role);
+        let by_values = || Some(self.makers(id)).filter(|makers| !makers.is_empty());
+        self.role(id) == Some(role) || by_values().is_some_and(|makers| makers.iter().all(is_made))
     }
 
     /// How the value of an expression is written just before a statement, if it certainly is the same there.

@@ -26,7 +26,8 @@ pub fn logs_a_share(step: &TrainingStep<'_, '_>, module: &Module, accumulation: 
     let divided = changes.flat_map(|kind| index.of_kind_in(kind, step.whole)).filter(divides).min().copied();
     let (mut is_logged, mut sums) = (false, Vec::new());
     for &statement in module.stays.iter().filter(|id| divided.is_none_or(|at| **id > at)) {
-        if !index.of_kind_in(k.identifier, statement).iter().any(|i| index.text_of(*i) == module.loss) {
+        let reads = |id: &Id| index.is_text(*id, &module.loss) && !index.is_label(*id);
+        if !index.of_kind_in(k.identifier, statement).iter().any(reads) {
             continue;
         }
         let text = index.text_of(statement);
@@ -79,6 +80,7 @@ mod tests {
         check("", "print(loss.item())", false);
         check("\n    print(loss.item())\n    loss /= 4", "print(x)", false);
         check("\n    print(loss.item())\n    loss = loss / 4", "print(x)", false);
+        check("\n    value = loss.item()\n    loss /= 4", "update(loss=value)", false);
         check("\n    loss /= 4", "print(loss.item())", true);
     }
 }

@@ -28,8 +28,22 @@ pub fn weights_changed(step: &TrainingStep<'_, '_>) -> BTreeSet<Id> {
         .chain(augmented)
         .chain(places)
         .filter(|target| step.is_alive(*target) && is_weight(step, *target))
-        .filter_map(|target| outermost_without(&file, target, step.whole))
+        .filter_map(|target| Some(under_its_tests(step, outermost_without(&file, target, step.whole)?, target)))
         .collect()
+}
+
+/// The statement around a node within those tests that a statement begins with.
+fn under_its_tests(step: &TrainingStep<'_, '_>, statement: Id, id: Id) -> Id {
+    let (k, index) = (kinds(), &step.file.view.index);
+    let mut at = statement;
+    while index.kind(at) == k.if_statement {
+        let of_block = |a: &Id| *a > at && index.parent(*a).is_some_and(|block| index.kind(block) == k.block);
+        match index.ancestors(id).filter(of_block).last() {
+            Some(inner) => at = inner,
+            None => break,
+        }
+    }
+    at
 }
 
 /// `p.data`, `p[0]`, `net.scale.data[0]`: assigned in place, not bound to a name.
@@ -126,6 +140,12 @@ mod tests {
     fn weights_that_the_host_changes() {
         let clamps = "    for p in net.parameters():\n        p.data.clamp_(-1, 1)";
         check(clamps, "for p in net.parameters():");
+        let tested = |test: &str| format!("    if {test}:\n    {}", clamps.replace('\n', "\n    "));
+        check(&tested("i % 2"), "for p in net.parameters():");
+        check(
+            "    for p in net.parameters():\n        if x:\n            p.data.clamp_(-1, 1)",
+            "for p in net.parameters():",
+        );
         check("    net.weight.data.clamp_(-1, 1)", "net.weight.data.clamp_(-1, 1)");
         check("    net.weight.data[0] = 0", "net.weight.data[0] = 0");
         check("    for p in net.parameters():\n        p.data -= 0.1 * p.grad", "for p in net.parameters():");

@@ -52,6 +52,15 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
     if let Some(other) = made.iter().find(|m| plan.input.lists("optimizers", &m.qualified) && !clips(&m.qualified)) {
         return Err(says::clipping_missing(other.class()).at(other.call));
     }
+    let kinds = [kinds().identifier, kinds().attribute];
+    let mut named = kinds.into_iter().flat_map(|kind| index.of_kind_in(kind, plan.step.whole).iter().copied());
+    let optimizer = named.find(|id| index.is_text(*id, plan.step.optimizer));
+    // Another file may create it.
+    let elsewhere = optimizer.map_or(Vec::new(), |id| file.makers(id)).into_iter().flatten();
+    let lacks = |name: &String| plan.input.lists("optimizers", name) && !clips(name);
+    if let Some(other) = elsewhere.into_iter().find(lacks) {
+        return Err(says::clipping_missing(other.rsplit('.').next().unwrap_or(&other)).at(clipping.call));
+    }
     let built: Vec<Id> = made.iter().filter(|m| clips(&m.qualified)).map(|m| m.call).collect();
     let condition = clipping.condition(&file);
     let values = |limit: &str, test: Option<&str>| {

@@ -113,6 +113,37 @@ fn a_norm_of_the_gradients_that_is_only_logged() {
     }
 }
 
+/// They are copied where the host changed them, whatever else goes from that block.
+#[test]
+fn weights_that_the_host_changes_under_a_test() {
+    let text = "import torch\nfrom torch.nn import functional as F\nfrom torch.utils.data import DataLoader\n\n\nloader = DataLoader(data, batch_size=8)\n\
+                net = torch.nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i, (x, y) in enumerate(loader):\n    \
+                loss = F.mse_loss(net(x), y) / 2\n    loss.backward()\n    if (i + 1) % 2 == 0:\n        opt.step()\n        \
+                with torch.no_grad():\n            for p in net.parameters():\n                p.clamp_(-1, 1)\n        opt.zero_grad()\n";
+    let (after, said) = ported("ipu", &[("a.py", text)]);
+    let copied = "            p.clamp_(-1, 1)\n    training_step.copyWeightsToDevice()\n";
+    assert!(after[0].contains(copied), "{said}{}", after[0]);
+}
+
+/// An optimizer that PopTorch can't clip is found wherever it is made.
+#[test]
+fn a_limit_for_an_optimizer_of_another_file() {
+    let fit = "import torch\nfrom torch.nn import functional as F\n\n\ndef fit(model, loader, optimizer):\n    for x, y in loader:\n        \
+               optimizer.zero_grad()\n        loss = F.mse_loss(model(x), y)\n        loss.backward()\n        \
+               torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n        optimizer.step()\n";
+    let check = |class: &str, refused: bool| {
+        let main = format!(
+            "import torch\nfrom data import loader\nfrom engine import fit\n\nmodel = torch.nn.Linear(3, 3)\n\
+             fit(model, loader, torch.optim.{class}(model.parameters(), lr=0.1))\n"
+        );
+        let (after, said) = ported("ipu", &[("engine.py", fit), ("main.py", &main)]);
+        assert_eq!(said.contains("RMSprop can't clip gradients"), refused, "{said}{}", after[0]);
+        assert_eq!(after[0].contains("max_grad_norm = 1.0"), !refused, "{said}{}", after[0]);
+    };
+    check("RMSprop", true);
+    check("Adam", false);
+}
+
 #[test]
 fn a_limit_of_the_gradients_that_callers_pass() {
     let (head, body) = SCRIPT.split_once("for x").unwrap();
