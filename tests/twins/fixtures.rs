@@ -18,6 +18,7 @@
 
 use codemod::{Options, Ported, SourceFile};
 use serde::Deserialize;
+use sorting::SortedMap;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ pub(crate) struct On {
     args: Vec<String>,
     pub(crate) steps: Vec<Vec<String>>,
     pub(crate) env: BTreeMap<String, String>,
-    options: BTreeMap<String, String>,
+    options: SortedMap<String, String>,
 }
 
 impl On {

@@ -7,7 +7,7 @@ use crate::said::say_line;
 use anyhow::Result;
 use codemod::{ApiNames, ApiResult, RecipeSet, TargetInfo, api_names, embedded_guides};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::fmt::Write;
 
 /// The most names that are shown instead of an unknown one.
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ApiArgs) -> Result<bool> {
         }
         return Ok(false);
     };
-    let none = BTreeSet::new();
+    let none = SortedSet::new();
     let results = |target: &&TargetInfo| names[name].get(&*target.id).unwrap_or(&none);
     match args.format {
         ListFormat::Json => {
@@ -78,7 +78,7 @@ fn as_json(name: &str, targets: Vec<Value>, similar: &[&str]) -> String {
     format!("{:#}\n", json!({ "name": name, "targets": targets, "similar": similar }))
 }
 
-fn of_target(target: &TargetInfo, results: &BTreeSet<ApiResult>) -> Value {
+fn of_target(target: &TargetInfo, results: &SortedSet<ApiResult>) -> Value {
     let one = |result: &ApiResult| {
         let ApiResult { text, recipe, title, is_code } = result;
         json!({ "result": text, "code": is_code, "recipe": recipe, "title": title })
@@ -86,7 +86,7 @@ fn of_target(target: &TargetInfo, results: &BTreeSet<ApiResult>) -> Value {
     json!({ "id": target.id, "name": target.name, "results": results.iter().map(one).collect::<Vec<_>>() })
 }
 
-fn table(name: &str, targets: &[(&TargetInfo, &BTreeSet<ApiResult>)]) -> String {
+fn table(name: &str, targets: &[(&TargetInfo, &SortedSet<ApiResult>)]) -> String {
     let width = |of: &mut dyn Iterator<Item = &str>| of.map(|word| word.chars().count()).max().unwrap_or(0);
     let results = || targets.iter().flat_map(|(_, results)| *results);
     let first = width(&mut targets.iter().map(|(target, _)| &*target.id));

@@ -9,7 +9,7 @@ mod examples;
 use crate::recipe::recipe_id;
 use dotted::names;
 use guide::{Guide, Rule, Section};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 
 /// What a recipe does with a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ pub struct ApiResult {
 }
 
 /// Names, each with its results by target. Methods are `.cuda()`.
-pub type ApiNames<'a> = BTreeMap<String, BTreeMap<&'a str, BTreeSet<ApiResult>>>;
+pub type ApiNames<'a> = SortedMap<String, SortedMap<&'a str, SortedSet<ApiResult>>>;
 
 /// The recipe of a result.
 struct Origin {
@@ -104,7 +104,7 @@ fn as_code(line: &str) -> String {
 
 /// The names that the rules of a section match.
 #[must_use]
-pub fn names_matched(section: &Section) -> BTreeSet<String> {
+pub fn names_matched(section: &Section) -> SortedSet<String> {
     let used = examples::before(section);
     let patches = section.rules.iter().flat_map(|rule| spelled_out(rule, &used));
     patches.flat_map(|patch| matched_by(&patch)).collect()
@@ -113,7 +113,7 @@ pub fn names_matched(section: &Section) -> BTreeSet<String> {
 /// A rule's patch for each name in its conditions' lists for a member: `torch.cuda.$NAME` with
 /// `$NAME is one of Event, Stream` as `torch.cuda.Event` and `torch.cuda.Stream`. An unrestricted member is replaced by
 /// those in the section's examples.
-fn spelled_out(rule: &Rule, used: &BTreeSet<String>) -> Vec<String> {
+fn spelled_out(rule: &Rule, used: &SortedSet<String>) -> Vec<String> {
     let mut patches = vec![rule.patch.clone()];
     for condition in &rule.conditions {
         let Some((variable, list)) = condition.text.split_once(" is one of ") else { continue };
@@ -147,7 +147,7 @@ fn spelled_out(rule: &Rule, used: &BTreeSet<String>) -> Vec<String> {
 
 /// Members of modules with a metavariable in a patch: `torch.backends.cudnn` and `$FLAG` of
 /// `torch.backends.cudnn.$FLAG`.
-fn open_members(patch: &str) -> BTreeSet<(&str, &str)> {
+fn open_members(patch: &str) -> SortedSet<(&str, &str)> {
     let words = patch.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c)));
     let open = words.filter_map(|word| word.rsplit_once('.')).filter(|(module, variable)| {
         let is_one = variable.strip_prefix('$').is_some_and(|name| !name.is_empty() && !name.contains('$'));
@@ -156,7 +156,7 @@ fn open_members(patch: &str) -> BTreeSet<(&str, &str)> {
     open.collect()
 }
 
-fn matched_by(patch: &str) -> BTreeSet<String> {
+fn matched_by(patch: &str) -> SortedSet<String> {
     let removed = || patch.lines().filter_map(|line| line.strip_prefix('-'));
     let context = || patch.lines().filter_map(|line| line.strip_prefix(' '));
     if removed().next().is_some() {
@@ -167,7 +167,7 @@ fn matched_by(patch: &str) -> BTreeSet<String> {
 }
 
 /// The names that a rule matches, each with its result.
-fn results(rule: &Rule, used: &BTreeSet<String>, from: &Origin) -> Vec<(String, ApiResult)> {
+fn results(rule: &Rule, used: &SortedSet<String>, from: &Origin) -> Vec<(String, ApiResult)> {
     spelled_out(rule, used).iter().flat_map(|patch| results_of(rule, patch, from)).collect()
 }
 
@@ -217,7 +217,7 @@ fn chosen(rule: &Rule, line: &str) -> String {
 mod tests {
     use super::{Origin, kept, names, results};
     use guide::{Condition, Rule};
-    use std::collections::BTreeSet;
+    use sorting::SortedSet;
 
     fn from() -> Origin {
         Origin { recipe: "hpu#x".to_string(), title: "X".to_string() }
@@ -226,7 +226,7 @@ mod tests {
     fn check(patch: &str, expected: &[(&str, &str)]) {
         let rule = Rule { patch: patch.to_string(), ..Rule::default() };
         let found: Vec<(String, String)> =
-            results(&rule, &BTreeSet::new(), &from()).into_iter().map(|(name, result)| (name, result.text)).collect();
+            results(&rule, &SortedSet::new(), &from()).into_iter().map(|(name, result)| (name, result.text)).collect();
         let found: Vec<(&str, &str)> = found.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         assert_eq!(found, expected, "{patch}");
     }
@@ -250,7 +250,7 @@ mod tests {
         let condition = Condition { line: 1, text: "$S is unused".to_string(), any_of: Vec::new() };
         let rule = |patch: &str| Rule { patch: patch.to_string(), ..Rule::default() };
         let unused = Rule { conditions: vec![condition], ..rule("- $S = a.Scaler($$$A)\n") };
-        assert_eq!(results(&unused, &BTreeSet::new(), &from())[0].1.text, "removed if unused");
+        assert_eq!(results(&unused, &SortedSet::new(), &from())[0].1.text, "removed if unused");
         let off = Rule { option: Some("type=half".to_string()), ..rule("- a.Scaler($$$A)\n+ a.Scaler(on=False)\n") };
         let (name, result) = kept(&off, &from()).expect("it stays");
         assert_eq!((name.as_str(), result.text.as_str()), ("a.Scaler", "a.Scaler(on=False)  # type=half"));
@@ -263,7 +263,7 @@ mod tests {
         let of = |patch: &str, condition: &str| {
             let condition = Condition { line: 1, text: condition.to_string(), any_of: Vec::new() };
             let rule = Rule { patch: patch.to_string(), conditions: vec![condition], ..Rule::default() };
-            results(&rule, &BTreeSet::new(), &from())
+            results(&rule, &SortedSet::new(), &from())
                 .into_iter()
                 .map(|(name, result)| format!("{name}: {}", result.text))
                 .collect::<Vec<_>>()

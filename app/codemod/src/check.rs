@@ -5,7 +5,7 @@ use crate::port::{Trace, port_traced};
 use crate::ported::{Ported, SourceFile};
 use crate::recipe::RecipeSet;
 use guide::{Case, ExampleKind, Guide, Section};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// A statement of a guide that is not true of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +54,9 @@ pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
 #[derive(Default)]
 struct Seen {
     /// Recipe and line of the rules that matched.
-    fired: BTreeSet<(String, usize)>,
+    fired: SortedSet<(String, usize)>,
     /// Blocks of Python that an `after` contains in full.
-    blocks: BTreeSet<String>,
+    blocks: SortedSet<String>,
 }
 
 fn check_case(
@@ -203,7 +203,7 @@ fn ungrounded(guide: &Guide, section: &Section) -> Vec<CheckFailure> {
 fn every_rule_fires(
     guide: &Guide,
     section: &Section,
-    fired: &BTreeSet<(String, usize)>,
+    fired: &SortedSet<(String, usize)>,
     failures: &mut Vec<CheckFailure>,
 ) {
     let id = format!("{}#{}", guide.name, section.id);

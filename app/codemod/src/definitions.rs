@@ -15,8 +15,8 @@ use crate::error::RecipeError;
 use guide::{Condition, Defined, Guide, ListedName};
 use python::source::words;
 use slots::SlotText;
+use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A block that some code writes, and its values: slots and flags by their names, lists, and `list.slot` for the values
@@ -48,11 +48,11 @@ pub(crate) struct Place {
 
 /// Definitions of one kind, by name.
 #[derive(Clone, Debug)]
-struct Table<T>(BTreeMap<String, (Place, Arc<T>)>);
+struct Table<T>(SortedMap<String, (Place, Arc<T>)>);
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self(SortedMap::new())
     }
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Definitions {
 
 /// The definitions that are used.
 #[derive(Default)]
-pub(crate) struct Wanted(RefCell<BTreeSet<Place>>);
+pub(crate) struct Wanted(RefCell<SortedSet<Place>>);
 
 impl Definitions {
     /// Adds the definitions of one guide; returns the errors.

@@ -25,8 +25,8 @@ use crate::settings::Settings;
 use crate::step_parts::StepParts;
 use python::edit::Change;
 use python::tree::Id;
+use sorting::SortedSet;
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use training::program_start::Texts;
 use training::step::Reason;
@@ -76,7 +76,7 @@ pub(crate) struct Input<'a, 't> {
     /// The names of the port that the original has, too, and what they become.
     pub(crate) renamed: &'a OnceCell<Vec<(String, String)>>,
     /// Imported names that the original used, with their meanings.
-    pub(crate) used: &'a BTreeSet<(String, String)>,
+    pub(crate) used: &'a SortedSet<(String, String)>,
     /// None for non-Python files.
     pub(crate) view: Option<&'a FileView<'t>>,
     pub(crate) project: &'a ProjectFacts<'a, 't>,

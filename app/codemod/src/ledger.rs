@@ -4,7 +4,7 @@ use crate::definitions::{Definitions, Said};
 use crate::port::Views;
 use crate::recipe::RecipeSet;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::rc::Rc;
 use training::ledger::{ProgramLedger, Reading};
 use training::{FileView, Quantity, Words};
@@ -50,7 +50,7 @@ pub fn ledgers(views: &Views<'_>, target: &str, recipes: &RecipeSet) -> Vec<Ledg
     let facts = recipes.target_facts(target);
     // A step that a target could not port has no figures of a port.
     let is_read = |after: &FileView<'_>| !recipes.ports_steps(target) || !facts.keeps_training_step(after);
-    let read: BTreeSet<&str> = views.after.iter().filter(|view| is_read(view)).map(|view| view.path).collect();
+    let read: SortedSet<&str> = views.after.iter().filter(|view| is_read(view)).map(|view| view.path).collect();
     let [before, after] = [&views.before, &views.after].map(|views| {
         views.iter().map(Rc::as_ref).filter(|view| read.contains(view.path)).collect::<Vec<&FileView<'_>>>()
     });

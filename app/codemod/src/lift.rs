@@ -18,7 +18,7 @@ use branch::branch;
 use guard::guard_all;
 use python::edit::Change;
 use python::tree::Id;
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use training::modes::{Modes, Region};
 use training::{FileView, ProjectFacts};
 
@@ -33,7 +33,7 @@ pub(crate) struct Stranded {
 pub(crate) fn without_new_branches(view: &FileView<'_>, modes: &Modes, fixes: Vec<Fix>) -> (Vec<Fix>, Vec<Remark>) {
     let index = &view.index;
     let mut kept = Vec::new();
-    let mut places: BTreeSet<Id> = BTreeSet::new();
+    let mut places: SortedSet<Id> = SortedSet::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else {
             kept.push(fix);
@@ -66,7 +66,7 @@ pub(crate) fn lift(
     let mut out = Vec::new();
     let mut stranded = Vec::new();
     let mut open: Vec<Fix> = Vec::new();
-    let mut vendor: BTreeMap<(Id, Id), Vec<Fix>> = BTreeMap::new();
+    let mut vendor: SortedMap<(Id, Id), Vec<Fix>> = SortedMap::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else {
             out.push(fix);

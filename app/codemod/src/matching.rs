@@ -3,7 +3,7 @@
 use crate::patch::{Block, Form, Item, Patch, Shape, Statement};
 use python::pattern::{Captures, NodePattern};
 use python::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use training::FileView;
 
 /// A place where a patch matches.
@@ -151,7 +151,7 @@ fn starts(view: &FileView<'_>, block: &Block, typed: &dyn Fn(&str) -> Option<Vec
     };
     let most = if statements.iter().any(is_many) { usize::MAX } else { statements.len() };
     let mut out: Vec<Vec<Id>> = Vec::new();
-    let mut searched: BTreeSet<Id> = BTreeSet::new();
+    let mut searched: SortedSet<Id> = SortedSet::new();
     for id in ids {
         let id = decorated(view, id);
         let Some(parent) = index.parent(id) else { continue };

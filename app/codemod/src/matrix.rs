@@ -5,7 +5,7 @@ use crate::{RecipeSet, port_with_views};
 use python::Trees;
 use python::tree::Id;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use std::ops::RangeInclusive;
 
 /// The constructs of a project as rows, the targets as columns. Initially without columns; [`Matrix::add`] adds one.
@@ -123,8 +123,8 @@ impl Matrix {
 }
 
 /// The effects of one port on the lines of one file.
-fn cells(original: &str, file: &PortedFile) -> BTreeMap<usize, MatrixCell> {
-    let mut cells: BTreeMap<usize, MatrixCell> = BTreeMap::new();
+fn cells(original: &str, file: &PortedFile) -> SortedMap<usize, MatrixCell> {
+    let mut cells: SortedMap<usize, MatrixCell> = SortedMap::new();
     let mut put = |line: usize, state: CellState, recipe: &str, there: usize| {
         let cell = cells.entry(line).or_default();
         if state > cell.state {

@@ -12,7 +12,7 @@ use block::{Builder, place};
 use lines::{Line, block_of, fault, is_import, read_lines};
 use python::pattern::{Called, NodePattern};
 use python::tree::{EXPANDO, Id, Index, ROOT, Tree, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// A compiled patch.
 pub(crate) struct Patch {
@@ -102,7 +102,7 @@ impl Patch {
 
     /// Every metavariable of a `+` line must be bound by the pattern.
     fn check_bound(&self, lines: &[Line<'_>]) -> Result<(), PatchError> {
-        let mut bound = BTreeSet::new();
+        let mut bound = SortedSet::new();
         for line in lines.iter().filter(|l| l.marker != '+') {
             bound.extend(Template::parse(line.code).variables().map(str::to_owned));
         }

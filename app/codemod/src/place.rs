@@ -6,8 +6,8 @@ use crate::ported::{Diagnostic, Severity, SourceFile, Span};
 use crate::rope::Rope;
 use python::lines::LineStarts;
 use python::tree::{Id, Index, Tree, kinds};
+use sorting::SortedMap;
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Largest file that is ported, in bytes.
@@ -249,8 +249,8 @@ pub(crate) fn comment_lines<'t>(index: &Index<'t>) -> impl Iterator<Item = (Id, 
 }
 
 /// The number of occurrences of each comment in a file.
-pub(crate) fn comments(index: &Index<'_>) -> BTreeMap<String, usize> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+pub(crate) fn comments(index: &Index<'_>) -> SortedMap<String, usize> {
+    let mut counts: SortedMap<String, usize> = SortedMap::new();
     for (_, _, text) in comment_lines(index) {
         *counts.entry(text.to_owned()).or_default() += 1;
     }

@@ -31,9 +31,9 @@ use gate::Fault;
 use plan::{Notes, Plan};
 use python::Trees;
 use round::round;
+use sorting::{SortedMap, SortedSet};
 use state::{Origin, State, views};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
 
@@ -77,7 +77,7 @@ pub fn port_with_views<'t>(
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     /// Recipe and line of every rule that changed or reported something.
-    pub(crate) fired: BTreeSet<(String, usize)>,
+    pub(crate) fired: SortedSet<(String, usize)>,
     /// Recipes with overlapping edits, neither inside the other.
     pub(crate) clashes: Vec<String>,
     /// Blocks of Python that were written, by their names.
@@ -189,7 +189,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         for (n, replacements) in replacements {
             let by = states[n].apply(&replacements);
             if !by.is_empty() {
-                let shown = by.iter().map(|by| by.recipe.clone()).collect::<BTreeSet<_>>();
+                let shown = by.iter().map(|by| by.recipe.clone()).collect::<SortedSet<_>>();
                 let recipes = shown.into_iter().collect::<Vec<_>>().join(", ");
                 faults.push((
                     n,
@@ -230,7 +230,7 @@ fn keep_guards(
         if plan.branch || !state.is_changed() || !view.has_word("cuda") {
             continue;
         }
-        let found = residue(view, facts, false, plan.settings.definitions, &BTreeMap::new());
+        let found = residue(view, facts, false, plan.settings.definitions, &SortedMap::new());
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
         let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());

@@ -2,7 +2,7 @@
 
 pub use python::SourceFile;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// How the port treats the code for other devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct Options {
     #[serde(rename = "unsafe")]
     pub allow_unsafe: bool,
     /// Values of the recipes' named options.
-    pub options: BTreeMap<String, String>,
+    pub options: SortedMap<String, String>,
     /// Recipes that the user disabled, by id.
     pub rejected_recipes: Vec<String>,
     /// Single edits that the user disabled, by [`Edit::id`]; with `path:` before it only in that file.
@@ -60,7 +60,7 @@ pub struct Ported {
     /// The style that was used, never `auto`.
     pub style: Style,
     /// Named options as they were applied, including defaults.
-    pub options: BTreeMap<String, String>,
+    pub options: SortedMap<String, String>,
     /// One entry per file, in the original order.
     pub files: Vec<PortedFile>,
     /// The checks of this port.
@@ -179,7 +179,7 @@ pub struct Certificate {
     /// SHA-256 of the recipes used, in hex.
     pub recipes: String,
     /// SHA-256 of the input and the output of each file, in hex, by path.
-    pub files: BTreeMap<String, FileHashes>,
+    pub files: SortedMap<String, FileHashes>,
     /// Every changed file parses.
     pub parses: bool,
     /// A second port of the output changes nothing.

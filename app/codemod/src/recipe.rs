@@ -11,7 +11,7 @@ use crate::patch::Patch;
 use guide::sdk::{Requirement, compare, is_version};
 use guide::{Citation, Guide, ListedName, OptionField, OptionKind, Section};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use std::sync::{Arc, LazyLock, OnceLock};
 use training::TargetFacts;
 
@@ -20,7 +20,7 @@ const LESSON: &str = "tutorial";
 
 /// All recipes of all targets.
 pub struct RecipeSet {
-    pub(crate) targets: BTreeMap<String, Target>,
+    pub(crate) targets: SortedMap<String, Target>,
     /// Definitions for all targets.
     pub(crate) shared: Arc<Definitions>,
     hash: String,
@@ -236,7 +236,7 @@ impl RecipeSet {
     /// Handlers that no guide of the set names.
     #[must_use]
     pub fn unnamed_handlers(&self) -> Vec<&'static str> {
-        let named: BTreeSet<&str> = self
+        let named: SortedSet<&str> = self
             .targets
             .values()
             .flat_map(|t| t.recipes())

@@ -6,7 +6,7 @@ use crate::{
 };
 use guide::Citation;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use training::Quantity;
 
 /// A [`Ported`] without the texts, which can be reconstructed from the files and the edits.
@@ -15,9 +15,9 @@ struct Report<'a> {
     target: &'a str,
     sdk: &'a str,
     style: Style,
-    options: &'a BTreeMap<String, String>,
+    options: &'a SortedMap<String, String>,
     files: Vec<FileReport<'a>>,
-    recipes: BTreeMap<&'a str, RecipeReport<'a>>,
+    recipes: SortedMap<&'a str, RecipeReport<'a>>,
     ledgers: Vec<LedgerReport<'a>>,
     twin: Option<&'a TwinCommands>,
     certificate: &'a Certificate,

@@ -13,7 +13,7 @@ use listed::{HARMLESS, gotten, listed};
 use python::names::{Names, called_name, imported_modules};
 use python::strings::{joined_string, plain_string};
 use python::tree::{Id, ROOT, fields, kinds};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use std::ops::Range;
 use training::modes::Region;
 use training::program_start::main_block;
@@ -33,7 +33,7 @@ pub(crate) fn residue(
     project: &ProjectFacts<'_, '_>,
     branch: bool,
     definitions: &Definitions,
-    foreign_modules: &BTreeMap<String, String>,
+    foreign_modules: &SortedMap<String, String>,
 ) -> Vec<Found> {
     let k = kinds();
     let index = &view.index;

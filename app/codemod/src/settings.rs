@@ -3,7 +3,7 @@
 use crate::definitions::{Definitions, Values};
 use crate::ported::{Options, SourceFile};
 use guide::OptionKind;
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use training::TargetFacts;
 use training::requirements::{Pin, pins};
 
@@ -14,7 +14,7 @@ pub(crate) struct Settings<'a> {
     /// The named definitions of the target's guides.
     pub(crate) definitions: &'a Definitions,
     /// Every option's value.
-    pub(crate) values: BTreeMap<String, String>,
+    pub(crate) values: SortedMap<String, String>,
     /// Versions that the project pins.
     pub(crate) pins: Vec<Pin>,
     /// `import torch` loads what the target needs.
@@ -30,7 +30,7 @@ impl<'a> Settings<'a> {
     ) -> Self {
         let (target, sdks, definitions) = of;
         let sdk = options.sdk.clone().or_else(|| sdks.last().cloned()).unwrap_or_default();
-        let mut values = BTreeMap::new();
+        let mut values = SortedMap::new();
         values.extend(target.options.iter().map(|o| (o.name.clone(), o.default_for(&sdk).to_owned())));
         values.extend(options.options.clone());
         let autoload = target.autoload.as_ref().is_some_and(|r| r.admits(&sdk));

@@ -38,7 +38,7 @@ impl<'a> Faults<'a> {
 
     /// The errors in page order.
     pub(crate) fn into_sorted(mut self) -> Vec<GuideError> {
-        self.found.sort_by_key(|fault| fault.line);
+        sorting::by_key(&mut self.found, |fault| fault.line);
         self.found
     }
 }

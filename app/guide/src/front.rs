@@ -10,7 +10,7 @@ use crate::model::{Bridge, ConfigField, FrontMatter, LedgerTerms, Mode, OptionFi
 use crate::sdk::{compare, is_version};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use toml::Spanned;
 
 const FENCE: &str = "+++";
@@ -78,14 +78,14 @@ struct Page {
     #[serde(default)]
     ledger: LedgerTerms,
     #[serde(default)]
-    variable: BTreeMap<String, Variable>,
+    variable: SortedMap<String, Variable>,
     /// How a training is launched on the target: the crate `launch` reads it from the same front matter.
     #[serde(rename = "launch")]
     _launch: Option<IgnoredAny>,
     #[serde(default)]
-    option: BTreeMap<Spanned<String>, OptionTable>,
+    option: SortedMap<Spanned<String>, OptionTable>,
     #[serde(default)]
-    field: BTreeMap<Spanned<String>, FieldTable>,
+    field: SortedMap<Spanned<String>, FieldTable>,
 }
 
 /// `[option.lazy]`.
@@ -223,9 +223,9 @@ impl FieldTable {
     }
 }
 
-fn in_page_order<T>(tables: BTreeMap<Spanned<String>, T>) -> impl Iterator<Item = (Spanned<String>, T)> {
+fn in_page_order<T>(tables: SortedMap<Spanned<String>, T>) -> impl Iterator<Item = (Spanned<String>, T)> {
     let mut tables: Vec<_> = tables.into_iter().collect();
-    tables.sort_by_key(|(name, _)| name.span().start);
+    sorting::by_key(&mut tables, |(name, _)| name.span().start);
     tables.into_iter()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::sdk::Requirement;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// A whole guide page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ pub struct FrontMatter {
     /// Target-specific terms that the ledger reads.
     pub ledger: LedgerTerms,
     /// Environment variables whose values depend on the release.
-    pub variables: BTreeMap<String, Variable>,
+    pub variables: SortedMap<String, Variable>,
     /// Named options of the recipes.
     pub options: Vec<OptionField>,
     /// Fields that a port adds to the project's configuration.

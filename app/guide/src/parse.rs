@@ -7,7 +7,7 @@ use crate::fence::{self, Fence};
 use crate::front;
 use crate::model::{Citation, Definition, Example, ExampleKind, Guide, Rule, Section};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use std::ops::Range;
 
 impl Guide {
@@ -89,7 +89,7 @@ struct Reader<'a, 'f> {
     sdks: &'a [String],
     faults: &'a mut Faults<'f>,
     sections: Vec<Section>,
-    anchors: BTreeMap<String, usize>,
+    anchors: SortedMap<String, usize>,
     open: Option<Open>,
     /// Links of the open paragraph: the offset of each link text in its text, the link text, the address.
     links: Vec<(usize, Citation)>,
@@ -108,7 +108,7 @@ impl<'a, 'f> Reader<'a, 'f> {
             sdks,
             faults,
             sections: Vec::new(),
-            anchors: BTreeMap::new(),
+            anchors: SortedMap::new(),
             open: None,
             links: Vec::new(),
             depth: 0,

@@ -14,11 +14,11 @@ use crate::site::site_named;
 use crate::target::Target;
 use crate::word::{Word, split_words};
 use crate::{Plan, plan, render};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use tables::{OPTIONS, Scheduler, Site};
 
 /// The values of the fields, by name. A missing or empty field has its default.
-pub type Fields = BTreeMap<String, String>;
+pub type Fields = SortedMap<String, String>;
 
 /// How a field is filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::target::Target;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use std::fmt;
 use tables::Scheduler;
 
@@ -113,7 +113,7 @@ pub struct Request {
     /// The name of the script's file; by default derived from the target.
     pub file: Option<String>,
     /// Values of the target's and the site's fields; a switch is `on`.
-    pub values: BTreeMap<String, String>,
+    pub values: SortedMap<String, String>,
 }
 
 /// `environment:--dist-url=env://,open-mpi` as names with their arguments.
@@ -165,7 +165,7 @@ impl Request {
             directives: Vec::new(),
             load: Vec::new(),
             file: None,
-            values: BTreeMap::new(),
+            values: SortedMap::new(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::embedded::{OUTLINES, TARGETS};
 use guide::Variable;
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use std::fmt;
 use tables::{Field, LaunchTable};
 
@@ -63,7 +63,7 @@ impl Target {
     }
 
     /// Environment variables whose values depend on the release.
-    pub(crate) fn variables(self) -> &'static BTreeMap<String, Variable> {
+    pub(crate) fn variables(self) -> &'static SortedMap<String, Variable> {
         &TARGETS[self.0].variables
     }
 

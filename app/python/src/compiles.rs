@@ -6,7 +6,7 @@
 
 use crate::lines::{broken_line, line_indent, line_start};
 use crate::tree::{Id, Index, Kinds, fields, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::ops::Range;
 
 /// A place that Python rejects, and a number for the violated rule: two places with the same number are errors of the
@@ -89,7 +89,7 @@ impl Look<'_, '_> {
     fn arguments(&mut self, list: Id) {
         let (k, index) = (self.k, self.index);
         let (mut named, mut table) = (false, false);
-        let mut names: BTreeSet<&str> = BTreeSet::new();
+        let mut names: SortedSet<&str> = SortedSet::new();
         for argument in index.parts(list) {
             let kind = index.kind(argument);
             if kind == k.keyword_argument {
@@ -111,7 +111,7 @@ impl Look<'_, '_> {
 
     fn parameters(&mut self, list: Id) {
         let (k, f, index) = (self.k, fields(), self.index);
-        let mut names: BTreeSet<&str> = BTreeSet::new();
+        let mut names: SortedSet<&str> = SortedSet::new();
         let (mut default, mut star, mut bare, mut last) = (false, false, None, false);
         for parameter in index.parts(list) {
             let kind = index.kind(parameter);
@@ -405,7 +405,7 @@ impl Look<'_, '_> {
                     }
                     continue;
                 };
-                let names: BTreeSet<&str> = index.parts(statement).map(|id| index.text_of(id)).collect();
+                let names: SortedSet<&str> = index.parts(statement).map(|id| index.text_of(id)).collect();
                 let earlier = index.of_kind_in(k.identifier, home).iter().take_while(|id| **id < statement);
                 let own = |id: &&Id| {
                     let nearest = index.ancestors(**id).find(|a| self.kind_is(*a, &[k.function_definition, k.lambda]));

@@ -4,7 +4,7 @@
 use crate::file::PythonFile;
 use crate::lines::{line_end, line_indent, line_start};
 use crate::tree::{Id, Tree, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::ops::Range;
 
 /// One change of the text. Lines of new code are separated by `\n` and indented by the file's own unit.
@@ -195,14 +195,14 @@ pub fn place_without(splices: &[Splice], at: usize) -> usize {
 }
 
 /// Numbers, from 0, of the lines whose first character is inside a string: indenting them would change the string.
-pub fn lines_in_strings(text: &str) -> BTreeSet<usize> {
+pub fn lines_in_strings(text: &str) -> SortedSet<usize> {
     // Only these can span lines.
     if !(text.contains("\"\"\"") || text.contains("'''") || text.contains("\\\n") || text.contains("\\\r\n")) {
-        return BTreeSet::new();
+        return SortedSet::new();
     }
     let tree = Tree::parse(text);
     let index = tree.index();
-    let mut lines = BTreeSet::new();
+    let mut lines = SortedSet::new();
     for string in index.of_kind(kinds().string) {
         let range = index.range(*string);
         let first = text[..range.start].matches('\n').count();

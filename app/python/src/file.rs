@@ -4,8 +4,9 @@ use crate::layout::Layout;
 use crate::names::{Names, called_name};
 use crate::tree::{Id, Index, Tree, fields, kinds};
 use rustc_hash::FxHashMap;
+use sorting::SortedMap;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 /// A parsed file: its nodes, the meanings of its names, and its layout.
 pub struct PythonFile<'t> {
@@ -19,8 +20,8 @@ pub struct PythonFile<'t> {
     pub layout: Layout,
     words: HashMap<&'t str, Vec<Id>>,
     /// Names that the module assigns, with the end of the first assignment.
-    top_names: BTreeMap<&'t str, usize>,
-    calls: BTreeMap<&'t str, Vec<Id>>,
+    top_names: SortedMap<&'t str, usize>,
+    calls: SortedMap<&'t str, Vec<Id>>,
     /// Names of its classes and functions.
     definitions: HashSet<&'t str>,
     /// Where functions first bind names, as far as that was asked; each name by its first identifier.
@@ -37,7 +38,7 @@ impl<'t> PythonFile<'t> {
         for &id in index.of_kind(k.identifier) {
             words.entry(index.text_of(id)).or_default().push(id);
         }
-        let mut calls: BTreeMap<&str, Vec<Id>> = BTreeMap::new();
+        let mut calls: SortedMap<&str, Vec<Id>> = SortedMap::new();
         for &call in index.of_kind(k.call) {
             if let Some(name) = called_name(&index, call) {
                 calls.entry(name).or_default().push(call);
@@ -46,7 +47,7 @@ impl<'t> PythonFile<'t> {
         let definitions = [k.class_definition, k.function_definition].into_iter().flat_map(|kind| index.of_kind(kind));
         let definitions = definitions.map(|id| index.field(*id, fields().name).map_or("", |name| index.text_of(name)));
         let definitions = definitions.collect();
-        let mut top_names: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut top_names: SortedMap<&str, usize> = SortedMap::new();
         for assignment in index.assignments() {
             let is_inner = |a: Id| [k.function_definition, k.class_definition].contains(&index.kind(a));
             let targets =

@@ -4,13 +4,13 @@ use crate::edit::Change;
 use crate::file::PythonFile;
 use crate::names::Binding;
 use crate::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Names that imports bind and that are read outside imports.
-fn read_names<'t>(file: &PythonFile<'t>) -> BTreeSet<&'t str> {
+fn read_names<'t>(file: &PythonFile<'t>) -> SortedSet<&'t str> {
     let (k, f) = (kinds(), fields());
     let index = &file.index;
-    let imported: BTreeSet<&str> = file.names.bindings.iter().map(|b| b.local.as_str()).collect();
+    let imported: SortedSet<&str> = file.names.bindings.iter().map(|b| b.local.as_str()).collect();
     let reads = |id: &Id| {
         let parent = index.parent(*id);
         let names_part = parent.is_some_and(|p| {
@@ -25,7 +25,7 @@ fn read_names<'t>(file: &PythonFile<'t>) -> BTreeSet<&'t str> {
 }
 
 /// Imported names that the file reads, each with its meaning.
-pub fn read_imports(file: &PythonFile<'_>) -> BTreeSet<(String, String)> {
+pub fn read_imports(file: &PythonFile<'_>) -> SortedSet<(String, String)> {
     let read = read_names(file);
     let bindings = file.names.bindings.iter().filter(|b| read.contains(b.local.as_str()));
     bindings.map(|b| (b.local.clone(), b.qualified.clone())).collect()

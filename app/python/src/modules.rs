@@ -1,8 +1,9 @@
 //! The modules of a project: which file a name in an import is in, and which files a file reaches.
 
 use crate::file::PythonFile;
+use sorting::SortedSet;
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// The modules of a project by their names.
 pub struct Modules<'v, 't> {
@@ -33,7 +34,7 @@ impl<'v, 't> Modules<'v, 't> {
     /// Indices of the files that a file reaches by imports, itself first.
     pub fn reached(&self, from: usize) -> Vec<usize> {
         let mut order = vec![from];
-        let mut seen = BTreeSet::from_iter([from]);
+        let mut seen = SortedSet::from_iter([from]);
         let mut next = 0;
         while let Some(&at) = order.get(next) {
             next += 1;
@@ -81,7 +82,7 @@ impl<'v, 't> Modules<'v, 't> {
     }
 }
 
-fn imported(file: &PythonFile<'_>) -> BTreeSet<String> {
+fn imported(file: &PythonFile<'_>) -> SortedSet<String> {
     let names = &file.names;
     let bound = names.bindings.iter().map(|binding| &binding.qualified);
     let compact = |name: &String| name.chars().filter(|c| !c.is_whitespace()).collect();

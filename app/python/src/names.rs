@@ -1,8 +1,9 @@
 //! The meaning of a name in a file: imports, aliases and the qualified names that they refer to.
 
 use crate::tree::{Id, Index, fields, kinds};
+use sorting::{SortedMap, SortedSet};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// One name that an import statement binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,15 +28,15 @@ const FURTHER_PARTS: usize = 4;
 pub struct Names {
     /// What imports and top-level aliases bind.
     pub bindings: Vec<Binding>,
-    by_local: BTreeMap<String, Vec<usize>>,
+    by_local: SortedMap<String, Vec<usize>>,
     /// By the canonical spelling of their meaning.
     by_canonical: HashMap<String, Vec<usize>>,
     /// By their meaning; of those at the top level only the shortest, which is how a new name is spelled.
     spellings: HashMap<String, Vec<usize>>,
     /// Functions (none: the module) that bind a name by other means than an import: parameters, assignments, loops.
-    shadows: BTreeMap<String, Vec<Option<Id>>>,
+    shadows: SortedMap<String, Vec<Option<Id>>>,
     /// Imported names with different meanings in different places; all others have one meaning everywhere.
-    scoped: BTreeSet<String>,
+    scoped: SortedSet<String>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub modules: Vec<String>,
     /// Modules of `from x import *`.
@@ -129,7 +130,7 @@ impl Names {
     /// Where names are bound by something other than an import.
     fn collect_shadows(&mut self, index: &Index<'_>) {
         let (k, f) = (kinds(), fields());
-        let aliases: BTreeSet<Id> = self.bindings.iter().map(|b| b.part).collect();
+        let aliases: SortedSet<Id> = self.bindings.iter().map(|b| b.part).collect();
         for &id in index.of_kind(k.identifier) {
             let Some(parent) = index.parent(id) else { continue };
             let kind = index.kind(parent);
@@ -236,7 +237,7 @@ impl Names {
     }
 
     /// Local names that an import binds to something of a module.
-    pub fn members(&self, module: &str) -> BTreeSet<&str> {
+    pub fn members(&self, module: &str) -> SortedSet<&str> {
         let of_module = self.bindings.iter().filter(|b| name_in(&b.qualified, module).is_some());
         of_module.map(|b| &*b.local).collect()
     }

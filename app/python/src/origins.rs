@@ -18,8 +18,8 @@ use crate::scopes::Scopes;
 use crate::strings::plain_string;
 use crate::tree::{Id, fields, kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorting::SortedSet;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Values that one question looks at before it gives up.
@@ -155,7 +155,7 @@ pub struct Origins<'v, 't> {
     /// What the body of a class gives its attributes: values and methods, by their names.
     members: FxHashMap<Place, FxHashMap<&'t str, Vec<Id>>>,
     /// Names that imports give to what has this name.
-    aliases: FxHashMap<&'v str, BTreeSet<&'v str>>,
+    aliases: FxHashMap<&'v str, SortedSet<&'v str>>,
     calls_of_variables: Vec<Place>,
     /// The calls of all files, by the last name of their function.
     calls: FxHashMap<&'t str, Vec<Place>>,
@@ -179,7 +179,7 @@ impl<'v, 't> Origins<'v, 't> {
     /// Reads the files of a project.
     pub fn of(files: Vec<&'v PythonFile<'t>>, conventions: Conventions) -> Self {
         let scopes: Vec<Scopes<'_>> = files.iter().map(|file| Scopes::of(&file.index)).collect();
-        let mut aliases: FxHashMap<&str, BTreeSet<&str>> = FxHashMap::default();
+        let mut aliases: FxHashMap<&str, SortedSet<&str>> = FxHashMap::default();
         for binding in files.iter().flat_map(|file| &file.names.bindings) {
             let name = binding.qualified.rsplit('.').next().unwrap_or_default();
             aliases.entry(name).or_default().insert(&binding.local);

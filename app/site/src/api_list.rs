@@ -6,7 +6,7 @@ use crate::shell::{Frame, shell};
 use codemod::{ApiNames, ApiResult, api_names};
 use guide::html::escape;
 use guide::{FrontMatter, Guide};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// A target as the page shows it.
 struct Column<'a> {
@@ -22,7 +22,7 @@ fn columns<'a>(guides: &[Guide], targets: &[&'a str]) -> Vec<Column<'a>> {
 
 /// The names for the search, each with its results.
 fn entries(columns: &[Column<'_>], rows: ApiNames<'_>) -> Vec<Entry> {
-    let on = |(target, results): (&&str, &BTreeSet<ApiResult>)| {
+    let on = |(target, results): (&&str, &SortedSet<ApiResult>)| {
         let mut words: Vec<&str> = results.iter().map(|result| &*result.text).collect();
         words.dedup();
         let name = columns.iter().find(|column| column.target == *target).map_or(*target, |column| &*column.name);
@@ -110,7 +110,7 @@ fn breakable(name: &str) -> String {
 }
 
 /// The result for a name on one target. Identical results of several recipes are shown once, with a link to each.
-fn cell(results: &BTreeSet<ApiResult>) -> String {
+fn cell(results: &SortedSet<ApiResult>) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut before: Option<(&str, usize)> = None;
     // Sorted by text.
@@ -153,7 +153,7 @@ fn anchor(name: &str) -> String {
 mod tests {
     use super::{breakable, cell};
     use codemod::ApiResult;
-    use std::collections::BTreeSet;
+    use sorting::SortedSet;
 
     #[test]
     fn what_several_recipes_do_alike_is_said_once() {
@@ -164,7 +164,7 @@ mod tests {
             is_code: false,
         };
         let results =
-            BTreeSet::from([result("rewritten", "g#a"), result("removed", "g#b"), result("rewritten", "g#c")]);
+            SortedSet::from([result("rewritten", "g#a"), result("removed", "g#b"), result("rewritten", "g#c")]);
         assert_eq!(
             cell(&results),
             "<a href=\"../guides/g/#b\">removed</a><br><a href=\"../guides/g/#a\">rewritten</a> \

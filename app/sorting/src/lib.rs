@@ -1,7 +1,14 @@
-//! Stable sorting of small lists for programs that are downloaded.
+//! Stable sorting, and maps and sets in the order of their keys, for programs that are downloaded.
 //!
 //! `slice::sort` is compiled anew for each type and comparison, 4 KB each time. Here the indices are sorted, by one
-//! routine for all, and then the items are put in that order.
+//! routine for all, and then the items are put in that order. The standard library's ordered maps are compiled anew for
+//! each key and value, 3 KB without what sorts them; these are lists.
+
+mod map;
+mod set;
+
+pub use map::{Entry, SortedMap};
+pub use set::SortedSet;
 
 use std::cmp::Ordering;
 
@@ -26,6 +33,39 @@ fn sorted_indices(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> 
     let mut indices: Vec<usize> = (0..length).collect();
     indices.sort_by(|a, b| compare(*a, *b));
     indices
+}
+
+/// Sorts, and of equal items keeps the last.
+fn distinct<T>(items: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
+    let (sources, kept) = distinct_indices(items.len(), &|a, b| compare(&items[a], &items[b]));
+    permute(items, sources);
+    items.truncate(kept);
+}
+
+/// The last one of each set of equal items, in order; then the others. With the number of the former.
+fn distinct_indices(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> (Vec<usize>, usize) {
+    let sorted = sorted_indices(length, compare);
+    let is_last =
+        |place: usize| sorted.get(place + 1).is_none_or(|next| compare(sorted[place], *next) != Ordering::Equal);
+    let (places, others): (Vec<usize>, Vec<usize>) = (0..length).partition(|place| is_last(*place));
+    let sources = places.iter().chain(&others).map(|place| sorted[*place]).collect();
+    (sources, places.len())
+}
+
+/// Where an item is in a sorted list, or would be. `compare` compares the item of an index with the one that is looked
+/// for. What comes after all others, as when a list is filled in order, is found at once.
+fn place(length: usize, compare: &dyn Fn(usize) -> Ordering) -> Result<usize, usize> {
+    let (mut start, mut end) = (0, length);
+    let mut middle = length.saturating_sub(1);
+    while start < end {
+        match compare(middle) {
+            Ordering::Less => start = middle + 1,
+            Ordering::Equal => return Ok(middle),
+            Ordering::Greater => end = middle,
+        }
+        middle = start + (end - start) / 2;
+    }
+    Err(start)
 }
 
 /// Puts the item of the n-th source at place n.

@@ -2,7 +2,7 @@
 
 use crate::when::When;
 use serde::{Deserialize, Deserializer, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// An environment variable: set to a value, or provided by the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl Texts {
 }
 
 /// Texts that commands use by name.
-pub type Words = BTreeMap<String, Texts>;
+pub type Words = SortedMap<String, Texts>;
 
 // TOML distinguishes the forms of a value by type; packed data, which does not contain types, by a leading number.
 

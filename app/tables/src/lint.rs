@@ -1,7 +1,7 @@
 //! `[launch.lint]`: target-specific mistakes in other people's scripts.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// Mistakes in other people's scripts that are specific to this target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Lint {
     /// The message if a job requests another vendor's devices; empty if the target's have the same name.
     pub devices: String,
     /// What replaces a word of `foreign`.
-    pub instead: BTreeMap<String, String>,
+    pub instead: SortedMap<String, String>,
     /// Words of scripts for another vendor's devices. They are in a guide without a target, and apply to all targets.
     pub foreign: Foreign,
 }

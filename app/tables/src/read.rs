@@ -7,7 +7,7 @@ use crate::site::Site;
 use crate::target::TargetTable;
 use guide::Variable;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use std::fmt;
 
 /// An error in a file.
@@ -60,7 +60,7 @@ struct Front {
     #[serde(default)]
     sdks: Vec<String>,
     #[serde(default)]
-    variable: BTreeMap<String, Variable>,
+    variable: SortedMap<String, Variable>,
     extends: Option<String>,
     /// As written in this guide; keys that it leaves out may be inherited from another.
     launch: Option<LaunchTable>,

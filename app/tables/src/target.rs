@@ -3,7 +3,7 @@
 use crate::launch::{JoinedBy, LaunchTable};
 use guide::{ProgramTerms, Variable};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// The data about a target that a launch needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub struct TargetTable {
     /// The releases that the guide covers, the newest last.
     pub sdks: Vec<String>,
     /// Environment variables whose values depend on the release.
-    pub variables: BTreeMap<String, Variable>,
+    pub variables: SortedMap<String, Variable>,
     /// The table `[launch]`.
     pub launch: LaunchTable,
     /// The target's member among a project's compute modes.

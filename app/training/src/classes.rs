@@ -1,12 +1,12 @@
 //! The classes of a project and what they inherit from.
 
 use python::PythonFile;
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// Classes of a project, each with the names of its bases.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
-    bases: BTreeMap<String, Vec<String>>,
+    bases: SortedMap<String, Vec<String>>,
 }
 
 impl Classes {

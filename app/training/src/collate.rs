@@ -2,18 +2,18 @@
 
 use crate::view::FileView;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// The names of such functions, of classes of such objects, and of what they call.
 #[derive(Debug, Default)]
-pub struct Collate(BTreeSet<String>);
+pub struct Collate(SortedSet<String>);
 
 /// The argument of a loader.
 const ARGUMENT: &str = "collate_fn";
 
 impl Collate {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
-        let mut names = BTreeSet::new();
+        let mut names = SortedSet::new();
         for view in views {
             let index = &view.index;
             let arguments = view.identifiers(ARGUMENT).iter().filter_map(|id| index.parent(*id));
@@ -55,7 +55,7 @@ impl Collate {
 }
 
 /// Whether a function around a place has one of these names, or is the `__call__` of a class that has.
-fn called_by(view: &FileView<'_>, names: &BTreeSet<String>, id: Id) -> bool {
+fn called_by(view: &FileView<'_>, names: &SortedSet<String>, id: Id) -> bool {
     let index = &view.index;
     let mut functions = index.ancestors(id).filter(|a| index.kind(*a) == kinds().function_definition);
     functions.any(|function| match view.name_of(function) {

@@ -3,7 +3,7 @@
 use crate::view::FileView;
 use python::names::called_name;
 use python::tree::{Id, kinds};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 
 /// Methods that convert a tensor for the host, update weights or change what a model does.
 const OTHER_METHODS: [&str; 9] =
@@ -11,8 +11,8 @@ const OTHER_METHODS: [&str; 9] =
 
 /// The functions at the top of files whose calls give the same graph at every call, by name: they assign and return, call
 /// neither NumPy nor a clock, and all functions of the project that they call are like that.
-pub(crate) fn computing(views: &[&FileView<'_>]) -> BTreeSet<String> {
-    let mut found: BTreeMap<&str, (bool, BTreeSet<&str>)> = BTreeMap::new();
+pub(crate) fn computing(views: &[&FileView<'_>]) -> SortedSet<String> {
+    let mut found: SortedMap<&str, (bool, SortedSet<&str>)> = SortedMap::new();
     for view in views {
         for function in view.index.functions() {
             if view.function_of(function.id()).is_some() || view.class_of(function.id()).is_some() {
@@ -20,13 +20,13 @@ pub(crate) fn computing(views: &[&FileView<'_>]) -> BTreeSet<String> {
             }
             let (computes, calls) = read(view, function.id());
             // A name that two files define stands for both.
-            let known = found.entry(function.name()).or_insert((true, BTreeSet::new()));
+            let known = found.entry(function.name()).or_insert((true, SortedSet::new()));
             known.0 &= computes;
             known.1.extend(calls);
         }
     }
     loop {
-        let others = |calls: &BTreeSet<&str>| calls.iter().any(|name| found.get(name).is_some_and(|other| !other.0));
+        let others = |calls: &SortedSet<&str>| calls.iter().any(|name| found.get(name).is_some_and(|other| !other.0));
         let spoiled: Vec<&str> =
             found.iter().filter(|(_, (computes, calls))| *computes && others(calls)).map(|(name, _)| *name).collect();
         if spoiled.is_empty() {
@@ -40,7 +40,7 @@ pub(crate) fn computing(views: &[&FileView<'_>]) -> BTreeSet<String> {
 }
 
 /// Whether a function only computes, as far as its own statements show, and the functions that it calls.
-fn read<'t>(view: &FileView<'t>, function: Id) -> (bool, BTreeSet<&'t str>) {
+fn read<'t>(view: &FileView<'t>, function: Id) -> (bool, SortedSet<&'t str>) {
     let k = kinds();
     let index = &view.index;
     let is_decorated = index.parent(function).is_some_and(|p| index.kind(p) == k.decorated_definition);

@@ -4,16 +4,16 @@ use crate::view::FileView;
 use python::names::called_name;
 use python::origins::{Origins, Place};
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Such parameters of the functions that train, by file and function.
 #[derive(Debug, Default)]
-pub(crate) struct CountedParameters(BTreeSet<(String, Id, String)>);
+pub(crate) struct CountedParameters(SortedSet<(String, Id, String)>);
 
 impl CountedParameters {
     pub(crate) fn collect(views: &[&FileView<'_>], origins: &Origins<'_, '_>) -> Self {
         let k = kinds();
-        let mut found = BTreeSet::new();
+        let mut found = SortedSet::new();
         for (file, view) in views.iter().enumerate() {
             for function in view.steps.training.iter().filter_map(|step| view.index.function(*step)) {
                 for parameter in function.parameters() {

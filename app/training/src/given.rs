@@ -8,19 +8,19 @@ use python::names::called_name;
 use python::numbers::is_zero;
 use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Names, without the object that they are attributes of, and strings: `backend=gloo`. A file name that is passed to a
 /// function that saves has no name: `=best.pt`.
 #[derive(Debug, Default)]
 pub struct Given {
-    strings: BTreeSet<String>,
-    zeros: BTreeSet<String>,
+    strings: SortedSet<String>,
+    zeros: SortedSet<String>,
 }
 
 impl Given {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
-        let (mut given, mut zeros, mut others) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (mut given, mut zeros, mut others) = (SortedSet::new(), SortedSet::new(), SortedSet::new());
         for view in views {
             for assignment in view.index.assignments().filter(|a| view.function_of(a.id()).is_none()) {
                 let (Some(target), Some(value)) = (assignment.target(), assignment.value()) else { continue };
@@ -44,7 +44,8 @@ impl Given {
                 given.extend(names.map(|name| format!("={name}")));
             }
         }
-        Self { strings: given, zeros: &zeros - &others }
+        zeros.retain(|constant| !others.contains(constant));
+        Self { strings: given, zeros }
     }
 
     /// Whether an expression is 0, or the name of a constant of the project that is.

@@ -8,24 +8,24 @@ use crate::words::KERAS_LIBRARIES;
 use crate::words::KERAS_METHODS;
 use python::names::{called_name, canonical, dotted};
 use python::tree::{Id, ROOT, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Facts about all files together.
 #[derive(Debug, Default)]
 pub struct Keras {
     /// Functions and classes, by name, that work with a model when they are called.
-    working: BTreeSet<String>,
+    working: SortedSet<String>,
     /// Classes with a method that does.
-    holders: BTreeSet<String>,
+    holders: SortedSet<String>,
     /// Those that create a model.
-    making: BTreeSet<String>,
+    making: SortedSet<String>,
     pub(crate) classes: Classes,
     /// Functions and classes, by name, that run under a strategy's scope.
-    scoped: BTreeSet<String>,
+    scoped: SortedSet<String>,
     /// Some file of the project does the work at its top level.
     started: bool,
     /// Files that work with a model through what they import from others of the project.
-    reaching: BTreeSet<String>,
+    reaching: SortedSet<String>,
 }
 
 /// Consecutive statements of one block: the first and the last that work with a model.
@@ -98,7 +98,7 @@ impl Keras {
                 break;
             }
         }
-        let modules: BTreeSet<&str> = views.iter().flat_map(|view| view.path.split('/')).collect();
+        let modules: SortedSet<&str> = views.iter().flat_map(|view| view.path.split('/')).collect();
         let is_own = |head: &str| modules.contains(head) || modules.contains(format!("{head}.py").as_str());
         let reaches = |view: &&&FileView<'_>| {
             view.index.of_kind(kinds().call).iter().any(|call| {

@@ -4,7 +4,7 @@ use crate::keras::Keras;
 use crate::keras_data::{Home, Run, argument, common, group, runs};
 use crate::view::FileView;
 use python::tree::Id;
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// An array that is not known to contain a whole number of batches.
 pub struct UncutArray {
@@ -19,7 +19,7 @@ pub struct UncutArray {
 pub fn uncut_arrays(view: &FileView<'_>, keras: &Keras, together: u64) -> Vec<(Id, bool, Vec<UncutArray>)> {
     let together = together.to_string();
     // By block: names in the order of their use, each with a size that all its batches divide, and the calls.
-    let mut wanted: BTreeMap<(Option<Id>, usize, String), (String, Id)> = BTreeMap::new();
+    let mut wanted: SortedMap<(Option<Id>, usize, String), (String, Id)> = SortedMap::new();
     for (order, run) in runs(view, keras).iter().enumerate() {
         for (place, (name, batch)) in run.data.iter().chain(&run.validation).enumerate() {
             let home = Home::of(view, run.call, name);
@@ -37,7 +37,7 @@ pub fn uncut_arrays(view: &FileView<'_>, keras: &Keras, together: u64) -> Vec<(I
     }
     let work = keras.work(view);
     // All changes at one place are one change.
-    let mut places: BTreeMap<(Id, bool), Vec<UncutArray>> = BTreeMap::new();
+    let mut places: SortedMap<(Id, bool), Vec<UncutArray>> = SortedMap::new();
     for ((_, _, name), (size, call)) in wanted {
         let home = Home::of(view, call, &name);
         let sizes = size.trim_matches(['(', ')']).split(" * ");

@@ -5,7 +5,7 @@ use crate::view::FileView;
 use crate::words::PIPELINE_METHODS;
 use python::names::{called_name, canonical, dotted};
 use python::tree::{Id, ROOT, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Keras's default batch size.
 const DEFAULT_BATCH: &str = "32";
@@ -244,7 +244,7 @@ pub fn is_pipeline(view: &FileView<'_>, id: Id) -> bool {
     let index = &view.index;
     // A name that is assigned many times, each time from itself, leads from each assignment to every other: none is
     // visited twice.
-    let (mut open, mut seen) = (vec![id], BTreeSet::new());
+    let (mut open, mut seen) = (vec![id], SortedSet::new());
     while let Some(id) = open.pop() {
         if !seen.insert(id) {
             continue;

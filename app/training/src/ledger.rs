@@ -18,7 +18,7 @@ use crate::view::FileView;
 use guide::LedgerTerms;
 use serde::{Deserialize, Serialize};
 use side::Side;
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 
 pub use precision::{Precision, changed, lost_scaling};
 pub use words::{LEDGER_MESSAGES, Words};
@@ -123,7 +123,7 @@ pub fn ledgers(before: &[&FileView<'_>], after: &[&FileView<'_>], terms: &Ledger
     let mut before_sides = sides(&old, &facts, &groups, terms, true);
     // Files that no program reaches; all files if no program is found to train.
     let counted = groups.iter().zip(&before_sides).filter(|(_, side)| side.counts());
-    let reached: BTreeSet<&String> = counted.flat_map(|(paths, _)| paths).collect();
+    let reached: SortedSet<&String> = counted.flat_map(|(paths, _)| paths).collect();
     let rest: Vec<String> =
         old.iter().map(|view| view.path.to_owned()).filter(|path| !reached.contains(path)).collect();
     groups.push(rest);
@@ -152,7 +152,7 @@ fn sides(
     terms: &LedgerTerms,
     original: bool,
 ) -> Vec<Side> {
-    let by_path: BTreeMap<&str, &FileView<'_>> = views.iter().map(|view| (view.path, *view)).collect();
+    let by_path: SortedMap<&str, &FileView<'_>> = views.iter().map(|view| (view.path, *view)).collect();
     let read = |paths: &Vec<String>| {
         let files: Vec<&FileView<'_>> = paths.iter().filter_map(|path| by_path.get(path.as_str()).copied()).collect();
         side::side(&files, facts, terms, original)

@@ -4,8 +4,9 @@ use crate::view::FileView;
 use python::modules::Modules;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
+use sorting::SortedSet;
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Functions that load modules whose names are known only at run time.
 const BY_NAME: [&str; 3] = ["importlib", "runpy", "__import__"];
@@ -29,25 +30,25 @@ pub(crate) fn imported_words<'v>(view: &'v FileView<'_>) -> impl Iterator<Item =
 
 /// Files that train or import one of the target's modules, and those from which imports lead to such a file. A module
 /// whose name is known only at run time may lead anywhere.
-pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -> BTreeSet<String> {
+pub(crate) fn leading_to_training(views: &[&FileView<'_>], modules: &[String]) -> SortedSet<String> {
     leading_to(views, |view| imports_one(view, modules) || trains_here(view))
 }
 
 /// Files for which something holds, and those from which imports lead to such a file.
-pub(crate) fn leading_to(views: &[&FileView<'_>], holds: impl Fn(&FileView<'_>) -> bool) -> BTreeSet<String> {
+pub(crate) fn leading_to(views: &[&FileView<'_>], holds: impl Fn(&FileView<'_>) -> bool) -> SortedSet<String> {
     if !views.iter().any(|view| holds(view)) {
-        return BTreeSet::new();
+        return SortedSet::new();
     }
     let (mut importers, mut todo): (HashMap<&str, Vec<usize>>, Vec<usize>) = Default::default();
     for (number, view) in views.iter().enumerate() {
-        let words: BTreeSet<&str> = imported_words(view).collect();
+        let words: SortedSet<&str> = imported_words(view).collect();
         let looks_up = LOOKUPS.iter().any(|lookup| !view.calls(lookup).is_empty());
         if holds(view) || looks_up || BY_NAME.iter().any(|name| words.contains(name)) {
             todo.push(number);
         }
         words.into_iter().for_each(|word| importers.entry(word).or_default().push(number));
     }
-    let mut leading = BTreeSet::new();
+    let mut leading = SortedSet::new();
     while let Some(number) = todo.pop() {
         if leading.insert(views[number].path.to_owned()) {
             // Those that import another file of this name are known already.
@@ -82,9 +83,9 @@ fn imports_one(view: &FileView<'_>, modules: &[String]) -> bool {
 /// Files that programs load, directly or indirectly, and that are not programs; and files that another file loads if
 /// that file, or another one loaded with them, changes a learning rate. `programs` and `rates` have an entry for each
 /// file, in order.
-pub(crate) fn loaded(views: &[&FileView<'_>], programs: &[bool], rates: &[bool]) -> [BTreeSet<String>; 2] {
+pub(crate) fn loaded(views: &[&FileView<'_>], programs: &[bool], rates: &[bool]) -> [SortedSet<String>; 2] {
     let imports = Modules::of(views.iter().map(|view| &view.file).collect());
-    let mut found = [BTreeSet::new(), BTreeSet::new()];
+    let mut found = [SortedSet::new(), SortedSet::new()];
     let changes_rates = rates.contains(&true);
     for loader in (0..views.len()).filter(|loader| changes_rates || programs[*loader]) {
         let reached = imports.reached(loader);
@@ -105,7 +106,7 @@ pub(crate) fn without_device(
     views: &[&FileView<'_>],
     starts: &[bool],
     names_device: impl Fn(&FileView<'_>) -> bool,
-) -> BTreeSet<String> {
+) -> SortedSet<String> {
     let imports = Modules::of(views.iter().map(|view| &view.file).collect());
     let trains = |n: &usize| !views[*n].steps.training.is_empty() && !views[*n].names.is_of_other_framework();
     let programs = (0..views.len()).filter(|n| starts[*n]).map(|n| imports.reached(n));
@@ -126,16 +127,16 @@ pub(crate) fn module_name(path: &str) -> Option<&str> {
 mod tests {
     use super::{imported, imported_words, leading_to_training, loaded, module_name, trains, without_device};
     use crate::marked;
-    use std::collections::BTreeSet;
+    use sorting::SortedSet;
 
-    fn joined(paths: BTreeSet<String>) -> String {
+    fn joined(paths: SortedSet<String>) -> String {
         paths.into_iter().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn what_a_file_imports() {
         let program = "import a.b\nfrom c import d as e\nfrom f import *\n";
-        let sorted = |words: BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(" ");
+        let sorted = |words: SortedSet<&str>| words.into_iter().collect::<Vec<_>>().join(" ");
         marked::check(program, "a.b c.d f".to_owned(), |at| {
             sorted(imported(at.file().view).filter(|name| *name != "a").collect())
         });

@@ -18,8 +18,8 @@ use crate::view::FileView;
 use python::names::dotted;
 use python::strings::plain_string;
 use python::tree::{Id, Index, kinds};
+use sorting::SortedMap;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 /// How modes are named in the source.
@@ -41,7 +41,7 @@ pub struct Modes {
     /// Names of compute modes that the guides list.
     listed: Vec<String>,
     /// Expressions that are compared with a mode, with the classes (or "") that do so, by file.
-    expressions: BTreeMap<String, Vec<Use>>,
+    expressions: SortedMap<String, Vec<Use>>,
     /// The enum is defined in none of the files.
     elsewhere: bool,
     /// By text and block: the statement after which only the vendor's mode continues. A cache, since it is queried

@@ -2,8 +2,9 @@
 
 use crate::view::FileView;
 use python::tree::{Id, ROOT, kinds};
+use sorting::{SortedMap, SortedSet};
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -106,7 +107,7 @@ pub struct Texts<'a> {
     imports: OnceCell<Imports>,
     /// What is known of each file.
     known: Vec<KnownFile>,
-    loaders: RefCell<BTreeMap<String, Rc<Loaders>>>,
+    loaders: RefCell<SortedMap<String, Rc<Loaders>>>,
 }
 
 /// What programs ask of a file, as far as it was asked.
@@ -158,7 +159,7 @@ impl<'a> Texts<'a> {
 
     fn starts_of(&self, file: usize) -> Vec<Start> {
         let mut out = Vec::new();
-        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        let mut seen: SortedSet<usize> = SortedSet::new();
         let mut wanted: VecDeque<(usize, Option<&str>)> = VecDeque::from([(file, None)]);
         while let Some((at, module)) = wanted.pop_front() {
             if !seen.insert(at) {
@@ -210,8 +211,8 @@ impl<'a> Texts<'a> {
     }
 
     /// The files that import the module at a path, in order, with the name by which each does: the longest if there are several.
-    fn importers(&self, path: &str) -> BTreeMap<usize, String> {
-        let mut found = BTreeMap::new();
+    fn importers(&self, path: &str) -> SortedMap<usize, String> {
+        let mut found = SortedMap::new();
         let Some(module) = path.strip_suffix(".py") else { return found };
         let dotted = module.replace(['/', '\\'], ".");
         let names = std::iter::successors(Some(dotted.as_str()), |name| Some(name.split_once('.')?.1));
@@ -225,9 +226,9 @@ impl<'a> Texts<'a> {
 }
 
 /// The dotted names that a text imports: `torch.nn` of `import torch.nn`, both `torch` and `torch.nn` of `from torch import nn`.
-fn imported(text: &str) -> BTreeSet<String> {
+fn imported(text: &str) -> SortedSet<String> {
     let is_import = |line: &&str| ["from", "import"].iter().any(|word| line.starts_with(word));
-    let mut names = BTreeSet::new();
+    let mut names = SortedSet::new();
     for line in text.lines().map(str::trim).filter(is_import) {
         let words = line.split(|c: char| c.is_whitespace() || ",()".contains(c)).filter(|w| !w.is_empty());
         match words.collect::<Vec<&str>>().as_slice() {

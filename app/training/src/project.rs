@@ -26,8 +26,8 @@ use python::names::called_name;
 use python::origins::{Conventions, Origin, Origins, Place};
 use python::syntax::Argument;
 use python::tree::{Id, fields, kinds};
+use sorting::{SortedMap, SortedSet};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -129,54 +129,54 @@ pub struct ProjectFacts<'v, 't> {
     /// Its classes and their bases.
     pub classes: Classes,
     /// Classes that keep the target's bridge as an attribute.
-    pub bridge_classes: BTreeSet<String>,
+    pub bridge_classes: SortedSet<String>,
     /// First parts of the names of modules that only the target's machine has.
     pub target_modules: Vec<String>,
     /// Whether some file selects a device or moves something to one.
     pub names_device: bool,
     /// Files that train in a program of which no file names a device.
-    without_device: BTreeSet<String>,
+    without_device: SortedSet<String>,
     /// Whether some file moves a model, in a project that names no device: see [`unmoved`](crate::unmoved).
     pub moves_models: bool,
     /// Functions and classes that name a device; queried for the original project.
-    pub naming_device: Rc<BTreeSet<String>>,
+    pub naming_device: Rc<SortedSet<String>>,
     /// Whether a module that another file imports, or a program with a main block, parses the command line on import.
     pub parses_on_load: bool,
     /// Whether some file has a PyTorch training step and does not use the target yet.
     pub step_is_left: bool,
     /// Modules that some file imports, or from which it imports something.
-    imported: BTreeSet<String>,
+    imported: SortedSet<String>,
     /// Every identifier in imports of any file.
-    imported_words: BTreeSet<String>,
+    imported_words: SortedSet<String>,
     /// Files that train or have modules of the target, and those that import such a file, directly or indirectly.
-    leading_to_training: BTreeSet<String>,
+    leading_to_training: SortedSet<String>,
     /// Files loaded by a program that starts in another file, if it trains or selects a device.
-    loaded_by_programs: BTreeSet<String>,
+    loaded_by_programs: SortedSet<String>,
     /// Files that are loaded by another one, if that one or another that it loads changes a learning rate.
-    rates_change_elsewhere: BTreeSet<String>,
+    rates_change_elsewhere: SortedSet<String>,
     /// Whether some model of the project uses dropout.
     pub drops: bool,
     /// How the classes of its models use their inputs.
-    pub model_inputs: BTreeMap<String, Vec<(String, InputUse)>>,
+    pub model_inputs: SortedMap<String, Vec<(String, InputUse)>>,
     /// Whether some file trains with TensorFlow, rather than only reading data or writing logs with it.
     pub trains_in_tensorflow: bool,
     /// Names of the project's files and folders as they are imported.
-    pub places: BTreeSet<String>,
+    pub places: SortedSet<String>,
     /// The paths of its Python files.
-    pub paths: BTreeSet<String>,
+    pub paths: SortedSet<String>,
     /// Its classes that are called with positional arguments, with the largest number in a call; `*xs` counts as larger
     /// than any number.
-    given_by_place: BTreeMap<String, usize>,
+    given_by_place: SortedMap<String, usize>,
     /// The strings that its files assign to names.
     pub given: Given,
     /// The files that read each setting of the command line and the like.
-    settings_read: BTreeMap<String, BTreeSet<String>>,
+    settings_read: SortedMap<String, SortedSet<String>>,
     /// Names that are values somewhere, once that was asked.
-    pub(crate) passed_on: OnceCell<BTreeSet<String>>,
+    pub(crate) passed_on: OnceCell<SortedSet<String>>,
     /// Its functions that only compute.
-    pub(crate) computing: BTreeSet<String>,
+    pub(crate) computing: SortedSet<String>,
     /// Settings of the command line and the like that some file assigns.
-    pub(crate) changed_settings: BTreeSet<String>,
+    pub(crate) changed_settings: SortedSet<String>,
     /// Parameters that are given the number of an iteration.
     pub(crate) counted: CountedParameters,
     /// What reads its loaders.
@@ -188,13 +188,13 @@ pub struct ProjectFacts<'v, 't> {
     /// The functions that make batches of samples.
     pub collate: Collate,
     /// The functions that compute gradients as a part of their result.
-    pub differentiating: BTreeSet<String>,
+    pub differentiating: SortedSet<String>,
     /// What its expressions may be.
     pub(crate) known_kinds: KnownKinds,
     /// The names of the functions that its files call.
-    called: BTreeSet<String>,
+    called: SortedSet<String>,
     /// Names of objects that have a model of their own as `module`.
-    keepers: BTreeSet<String>,
+    keepers: SortedSet<String>,
     /// Whether some file passes a loss and an optimizer to a scaler.
     pub hands_losses: bool,
     /// Whether some file of the original project wraps a model for several devices.
@@ -222,7 +222,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
     }
 
     /// The functions and classes of a project that name a device.
-    pub fn definitions_that_name_device(views: &[&FileView<'_>]) -> BTreeSet<String> {
+    pub fn definitions_that_name_device(views: &[&FileView<'_>]) -> SortedSet<String> {
         views.iter().flat_map(|view| naming_device(view)).map(str::to_owned).collect()
     }
 
@@ -309,7 +309,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
         }
         let classes = Classes::collect(views.iter().map(|view| &view.file));
         let own_device = target.ledger.autocast.as_ref().map(|a| a.device.as_str());
-        let mut bridge_classes = BTreeSet::new();
+        let mut bridge_classes = SortedSet::new();
         let bridge = target.bridge.as_ref().map(|b| format!("self.{}", b.name));
         for view in views {
             for &assignment in view.index.of_kind(k.assignment) {
@@ -331,7 +331,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
             bridge_classes,
             target_modules: target.modules.clone(),
             names_device: views.iter().any(|view| names_device(view, own_device, &Unused::default())),
-            without_device: BTreeSet::new(),
+            without_device: SortedSet::new(),
             moves_models: false,
             naming_device: Rc::default(),
             parses_on_load: false,
@@ -339,8 +339,8 @@ impl<'v, 't> ProjectFacts<'v, 't> {
             imported: views.iter().flat_map(|view| loading::imported(view)).map(str::to_owned).collect(),
             imported_words: views.iter().flat_map(|view| loading::imported_words(view)).map(str::to_owned).collect(),
             leading_to_training: loading::leading_to_training(views, &target.modules),
-            loaded_by_programs: BTreeSet::new(),
-            rates_change_elsewhere: BTreeSet::new(),
+            loaded_by_programs: SortedSet::new(),
+            rates_change_elsewhere: SortedSet::new(),
             drops: views.iter().any(|view| drops(view)),
             model_inputs: views.iter().flat_map(|view| model_inputs(view)).collect(),
             trains_in_tensorflow: false,
@@ -473,8 +473,8 @@ impl<'v, 't> ProjectFacts<'v, 't> {
 }
 
 /// The files that read each setting of the command line and the like.
-fn settings_read(views: &[&FileView<'_>]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+fn settings_read(views: &[&FileView<'_>]) -> SortedMap<String, SortedSet<String>> {
+    let mut files: SortedMap<String, SortedSet<String>> = SortedMap::new();
     for (view, name) in views.iter().flat_map(|view| read(view).into_iter().map(move |name| (view, name))) {
         files.entry(name.to_owned()).or_default().insert(view.path.to_owned());
     }
@@ -482,7 +482,7 @@ fn settings_read(views: &[&FileView<'_>]) -> BTreeMap<String, BTreeSet<String>> 
 }
 
 /// The largest number of positional arguments in a call of each class.
-fn given_by_place(views: &[&FileView<'_>], classes: &Classes) -> BTreeMap<String, usize> {
+fn given_by_place(views: &[&FileView<'_>], classes: &Classes) -> SortedMap<String, usize> {
     let given = |view: &FileView<'_>, call: Id| {
         let arguments = view.index.arguments(call);
         let unpacks = arguments.iter().any(|argument| matches!(argument, Argument::Unpacked(_)));
@@ -497,8 +497,8 @@ fn given_by_place(views: &[&FileView<'_>], classes: &Classes) -> BTreeMap<String
 
 /// Names to which a file assigns an object that has a model as `module`: of a class that assigns it, that is derived from a wrapper,
 /// or that is known to.
-fn keepers(views: &[&FileView<'_>], classes: &Classes) -> BTreeSet<String> {
-    let mut keeping: BTreeSet<&str> = MODULE_KEEPERS.iter().copied().collect();
+fn keepers(views: &[&FileView<'_>], classes: &Classes) -> SortedSet<String> {
+    let mut keeping: SortedSet<&str> = MODULE_KEEPERS.iter().copied().collect();
     let wraps = |class: &&str| classes.ancestors(class).iter().any(|base| last_part(base) == "DataParallel");
     keeping.extend(classes.names().filter(wraps));
     for view in views {

@@ -3,26 +3,26 @@
 use crate::view::FileView;
 use python::names::called_name;
 use python::tree::{Id, kinds};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 
 /// Functions by their names, methods with a leading dot: `nt_xent`, `.embed`.
 #[derive(Debug, Default)]
 pub struct Reach {
-    forward: BTreeSet<String>,
-    step: BTreeSet<String>,
+    forward: SortedSet<String>,
+    step: SortedSet<String>,
 }
 
 impl Reach {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
         // `caller called` as one string, so that a set of strings is enough.
-        let mut calls = BTreeSet::new();
-        let (mut forward, mut step) = (BTreeSet::new(), BTreeSet::new());
+        let mut calls = SortedSet::new();
+        let (mut forward, mut step) = (SortedSet::new(), SortedSet::new());
         let modules = modules(views);
         let everywhere = of_one_class(views.iter().map(|view| instances(view)));
         for view in views {
             let (turns, own) = (turns(view), instances(view));
             // A function may get the object from another file, under the same name.
-            let parameters: BTreeSet<&str> =
+            let parameters: SortedSet<&str> =
                 view.index.functions().flat_map(|f| f.parameters().map(|p| p.name).collect::<Vec<_>>()).collect();
             let given = everywhere.iter().filter(|(name, _)| !own.contains_key(*name) && parameters.contains(*name));
             let mut instances = own.clone();
@@ -70,7 +70,7 @@ impl Reach {
 }
 
 /// What files of the project can be imported as, and the packages that they are in.
-fn modules<'v>(views: &[&'v FileView<'_>]) -> BTreeSet<&'v str> {
+fn modules<'v>(views: &[&'v FileView<'_>]) -> SortedSet<&'v str> {
     views
         .iter()
         .flat_map(|view| view.path.split(['/', '\\']))
@@ -97,7 +97,7 @@ fn call_of(class: &str) -> String {
 }
 
 /// Names to which a file assigns new objects of classes, with the meaning of a call of each: `criterion = TestLoss()`.
-fn instances<'v>(view: &FileView<'v>) -> BTreeMap<&'v str, String> {
+fn instances<'v>(view: &FileView<'v>) -> SortedMap<&'v str, String> {
     let index = &view.index;
     let made = index.assignments().filter_map(|a| Some((index.text_of(a.target()?), called_name(index, a.value()?)?)));
     made.filter(|(_, class)| class.starts_with(char::is_uppercase))
@@ -106,8 +106,8 @@ fn instances<'v>(view: &FileView<'v>) -> BTreeMap<&'v str, String> {
 }
 
 /// The names to which all files assign objects of one class.
-fn of_one_class<'v>(files: impl Iterator<Item = BTreeMap<&'v str, String>>) -> BTreeMap<&'v str, String> {
-    let mut found: BTreeMap<&str, Option<String>> = BTreeMap::new();
+fn of_one_class<'v>(files: impl Iterator<Item = SortedMap<&'v str, String>>) -> SortedMap<&'v str, String> {
+    let mut found: SortedMap<&str, Option<String>> = SortedMap::new();
     for (name, called) in files.flatten() {
         let known = found.entry(name).or_insert_with(|| Some(called.clone()));
         if known.as_ref() != Some(&called) {
@@ -122,7 +122,7 @@ fn is_forward(view: &FileView<'_>, function: Id) -> bool {
 }
 
 /// The function that a call refers to, in whichever file it is: by its name, or as a method.
-fn called(view: &FileView<'_>, call: Id, modules: &BTreeSet<&str>) -> Option<String> {
+fn called(view: &FileView<'_>, call: Id, modules: &SortedSet<&str>) -> Option<String> {
     let index = &view.index;
     let callee = index.callee(call)?;
     if let Some(qualified) = view.names.qualify(index, callee) {
@@ -163,7 +163,7 @@ fn turns(view: &FileView<'_>) -> Vec<Id> {
 }
 
 /// Functions with all that they call, transitively.
-fn closed(mut reached: BTreeSet<String>, calls: &BTreeSet<String>) -> BTreeSet<String> {
+fn closed(mut reached: SortedSet<String>, calls: &SortedSet<String>) -> SortedSet<String> {
     let mut new: Vec<String> = reached.iter().cloned().collect();
     while let Some(mut caller) = new.pop() {
         caller.push(' ');

@@ -9,8 +9,8 @@ use python::origins::{Origins, Place};
 use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
+use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What the code does that reads a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub(crate) enum Use {
 /// What a project does with the results of its calls, such as loaders.
 #[derive(Debug, Default)]
 pub struct Readers {
-    of: BTreeMap<(String, Id), BTreeSet<Read>>,
+    of: SortedMap<(String, Id), SortedSet<Read>>,
     /// Whether something trains with what one of its loaders gives.
     trains: bool,
 }
@@ -76,7 +76,7 @@ impl Reading<'_, '_, '_> {
     fn collect(&self, readers: &mut Readers) {
         let k = kinds();
         // Calls that give back what they are given, as far as a loop reads their result.
-        let passed_on = RefCell::new(BTreeSet::new());
+        let passed_on = RefCell::new(SortedSet::new());
         let read = &mut |place: Place, use_: &Use, is_loop: bool| {
             let through = |call: Place| {
                 let file = self.origins.files()[call.file];
@@ -142,14 +142,14 @@ impl Reading<'_, '_, '_> {
 
     /// What a loop or a block does with what it reads.
     fn use_in(&self, node: Place) -> Use {
-        match self.training_call(node, &mut BTreeSet::new()) {
+        match self.training_call(node, &mut SortedSet::new()) {
             None => Use::Evaluates,
             Some(call) => self.phase_of(node, call).map_or(Use::Trains, Use::TrainsAs),
         }
     }
 
     /// A call in a node that trains, itself or in a function that it calls.
-    fn training_call(&self, node: Place, seen: &mut BTreeSet<Place>) -> Option<Id> {
+    fn training_call(&self, node: Place, seen: &mut SortedSet<Place>) -> Option<Id> {
         let view = self.views[node.file];
         let index = &view.index;
         let trains = |call: &Id| {
@@ -158,7 +158,7 @@ impl Reading<'_, '_, '_> {
                 || index.callee(*call).is_some_and(|callee| is_compiled_training(view, index.text_of(callee)))
         };
         let calls = index.of_kind_in(kinds().call, node.id);
-        let calls_what_trains = |call: &Id, seen: &mut BTreeSet<Place>| {
+        let calls_what_trains = |call: &Id, seen: &mut SortedSet<Place>| {
             let definitions = self.origins.definitions(Place { id: *call, ..node });
             let new: Vec<Place> = definitions.iter().copied().filter(|d| seen.insert(*d)).collect();
             new.into_iter().any(|definition| self.training_call(definition, seen).is_some())

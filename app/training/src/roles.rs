@@ -9,8 +9,8 @@ use python::names::dotted;
 use python::origins::{Origin, Origins, Place};
 use python::strings::plain_string;
 use python::tree::{Id, Index, fields, kinds};
+use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What a name is in a training script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,13 +56,13 @@ impl Role {
 #[derive(Debug, Default)]
 pub struct ProjectRoles {
     /// Roles of attributes (`self._opt`) over all files.
-    pub(crate) attributes: BTreeMap<String, Role>,
+    pub(crate) attributes: SortedMap<String, Role>,
     /// Classes of the project that are models.
-    pub(crate) models: BTreeSet<String>,
+    pub(crate) models: SortedSet<String>,
     /// The results of the project's functions.
-    pub(crate) returns: BTreeMap<String, Vec<Option<Role>>>,
+    pub(crate) returns: SortedMap<String, Vec<Option<Role>>>,
     /// What functions are given for their parameters, by file and function.
-    parameters: BTreeMap<(String, Id), BTreeMap<String, Role>>,
+    parameters: SortedMap<(String, Id), SortedMap<String, Role>>,
 }
 
 impl ProjectRoles {
@@ -74,7 +74,7 @@ impl ProjectRoles {
     /// `roles_of` has an entry for each file.
     pub(crate) fn follow(&mut self, origins: &Origins<'_, '_>, roles_of: &[&Roles]) {
         let views = origins.files();
-        let mut found = BTreeMap::new();
+        let mut found = SortedMap::new();
         for (file, view) in views.iter().enumerate() {
             for function in view.index.functions() {
                 let roles = function.parameters().filter_map(|parameter| {
@@ -93,7 +93,7 @@ impl ProjectRoles {
                     let first = roles.next()??;
                     roles.all(|role| role == Some(first)).then(|| (parameter.name.to_owned(), first))
                 });
-                let roles: BTreeMap<String, Role> = roles.collect();
+                let roles: SortedMap<String, Role> = roles.collect();
                 if !roles.is_empty() {
                     found.insert((view.path.to_owned(), function.id()), roles);
                 }
@@ -113,12 +113,12 @@ impl ProjectRoles {
 /// Roles by the text of the name, `optimizer` or `self._opt`.
 #[derive(Debug, Default)]
 pub struct Roles {
-    assigned: BTreeMap<String, Vec<Id>>,
-    used: BTreeMap<String, Role>,
+    assigned: SortedMap<String, Vec<Id>>,
+    used: SortedMap<String, Role>,
     /// Cached answers, by name; a name that is being resolved has no answer, which ends cycles.
-    known: RefCell<BTreeMap<String, Option<Role>>>,
+    known: RefCell<SortedMap<String, Option<Role>>>,
     /// Names that are unpacked from a value, with the value and their position in it.
-    unpacked: BTreeMap<String, Vec<(Id, usize)>>,
+    unpacked: SortedMap<String, Vec<(Id, usize)>>,
 }
 
 impl Roles {
@@ -437,10 +437,10 @@ pub(crate) fn constructed(qualified: &str) -> Option<Role> {
 }
 
 /// Roles that follow from the methods called on a name.
-fn uses(view: &PythonFile<'_>) -> BTreeMap<String, Role> {
+fn uses(view: &PythonFile<'_>) -> SortedMap<String, Role> {
     let k = kinds();
     let index = &view.index;
-    let mut methods: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut methods: SortedMap<&str, Vec<&str>> = SortedMap::new();
     for name in [
         "zero_grad",
         "step",
@@ -471,7 +471,7 @@ fn uses(view: &PythonFile<'_>) -> BTreeMap<String, Role> {
         let given = first_argument(view, *call).filter(|_| by_scaler)?;
         Some((dotted(index, given)?.to_owned(), Role::Optimizer))
     });
-    let mut known: BTreeMap<String, Role> = stepped.collect();
+    let mut known: SortedMap<String, Role> = stepped.collect();
     let by_methods = methods.into_iter().filter_map(|(name, called)| {
         let has = |m: &str| called.contains(&m);
         let role = if has("parameters") || has("named_parameters") || (has("eval") && has("train")) {

@@ -18,7 +18,7 @@ use python::SourceFile;
 use python::strings::plain_string;
 use python::tree::{Id, Trees, kinds};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// The programs of a project, those most likely to train first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct Program {
     /// The files that it consists of, its own first.
     pub files: Vec<String>,
     /// Its imports, by full names.
-    pub imports: BTreeSet<String>,
+    pub imports: SortedSet<String>,
     /// Where its command line is split at `--`, if another parser reads the part before it.
     pub divided: Option<Divided>,
     /// Whether it trains with TensorFlow.

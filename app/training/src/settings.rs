@@ -5,7 +5,7 @@ use crate::view::FileView;
 use crate::words::SETTINGS_NAMES;
 use python::names::called_name;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Whether a name is such an object: what a command line gave, or, if the file does not assign it, by the name itself.
 pub fn is_settings(view: &FileView<'_>, name: &str) -> bool {
@@ -18,7 +18,7 @@ pub fn is_settings(view: &FileView<'_>, name: &str) -> bool {
 }
 
 /// The settings that a file assigns: `steps` of `args.steps = 2`.
-pub(crate) fn changed<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
+pub(crate) fn changed<'t>(view: &FileView<'t>) -> SortedSet<&'t str> {
     let (k, index) = (kinds(), &view.index);
     let all = [k.assignment, k.augmented_assignment].into_iter().flat_map(|kind| index.of_kind(kind));
     let setting = |assignment: &Id| {
@@ -32,7 +32,7 @@ pub(crate) fn changed<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
 }
 
 /// The settings that a file reads: `steps` of `args.steps`.
-pub(crate) fn read<'t>(view: &FileView<'t>) -> BTreeSet<&'t str> {
+pub(crate) fn read<'t>(view: &FileView<'t>) -> SortedSet<&'t str> {
     let index = &view.index;
     let setting = |id: &Id| {
         let attribute = index.attribute(*id)?;
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn settings_that_a_file_reads_and_changes() {
         let program = "f(args.depth)\nargs.steps = 2\nself.args.rate += 1\nnet.width = 3\n";
-        let joined = |words: std::collections::BTreeSet<&str>| words.into_iter().collect::<Vec<_>>().join(" ");
+        let joined = |words: sorting::SortedSet<&str>| words.into_iter().collect::<Vec<_>>().join(" ");
         marked::check(program, "depth steps", |at| joined(read(at.file().view)));
         marked::check(program, "rate steps", |at| joined(changed(at.file().view)));
     }

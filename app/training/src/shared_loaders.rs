@@ -6,11 +6,11 @@ use crate::view::FileView;
 use python::names::dotted;
 use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// The calls of such functions, by file and function.
 #[derive(Debug, Default)]
-pub struct SharedLoaders(BTreeMap<String, Vec<Call>>);
+pub struct SharedLoaders(SortedMap<String, Vec<Call>>);
 
 #[derive(Debug)]
 struct Call {
@@ -21,7 +21,7 @@ struct Call {
 
 impl SharedLoaders {
     pub(crate) fn collect(views: &[&FileView<'_>], readers: &Readers) -> Self {
-        let mut shared = BTreeMap::new();
+        let mut shared = SortedMap::new();
         for view in views {
             for function in view.calls("DataLoader").iter().filter_map(|call| made_by(view, *call)) {
                 let callers = views.iter().flat_map(|other| callers(view, function, other));

@@ -2,7 +2,7 @@
 
 use crate::view::FileView;
 use guide::{ConfigField, FrontMatter, LedgerTerms, OptionField, Variable, sdk::Requirement};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// The front matter of a guide about its target.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub struct TargetFacts {
     pub base_modules: Vec<String>,
     /// First parts of the names of modules that only other targets' machines have, each with the usual name of that
     /// target.
-    pub foreign_modules: BTreeMap<String, String>,
+    pub foreign_modules: SortedMap<String, String>,
     /// The module that loads the target's software, and its usual local name.
     pub bridge: Option<guide::Bridge>,
     /// SDK versions in which `import torch` loads what the target needs.
@@ -29,7 +29,7 @@ pub struct TargetFacts {
     /// Target-specific terms that the ledger reads.
     pub ledger: LedgerTerms,
     /// Environment variables whose values depend on the release.
-    pub variables: BTreeMap<String, Variable>,
+    pub variables: SortedMap<String, Variable>,
     /// Named options of its recipes.
     pub options: Vec<OptionField>,
     /// Fields that a port adds to the project's configuration.

@@ -6,15 +6,16 @@ use crate::view::FileView;
 use crate::words::LOOKUPS_BY_NAME;
 use python::names::called_name;
 use python::tree::{Id, ROOT, kinds};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use sorting::{SortedMap, SortedSet};
+use std::collections::HashMap;
 
 /// Top-level definitions that no program of the project reaches, by path and name; in a module, those that no program
 /// reaches that trains; and the files that none of these load and that train nothing themselves.
 #[derive(Debug, Default)]
 pub struct Unused {
-    definitions: BTreeMap<String, BTreeSet<String>>,
-    files: BTreeSet<String>,
-    shown: BTreeSet<String>,
+    definitions: SortedMap<String, SortedSet<String>>,
+    files: SortedSet<String>,
+    shown: SortedSet<String>,
 }
 
 impl Unused {
@@ -40,7 +41,7 @@ impl Unused {
 
     /// Reads all files. Nothing is unused if no program starts, since users of a library may use all of it, or if names
     /// are looked up that are known only at run time.
-    pub fn collect(views: &[&FileView<'_>], places: &BTreeSet<String>) -> Self {
+    pub fn collect(views: &[&FileView<'_>], places: &SortedSet<String>) -> Self {
         if !views.iter().any(|view| starts(view)) || views.iter().any(|view| looks_names_up(view, places)) {
             return Self::default();
         }
@@ -73,7 +74,7 @@ impl Unused {
                 }
             }
         }
-        let mut defined: BTreeMap<&str, Vec<(usize, Id)>> = BTreeMap::new();
+        let mut defined: SortedMap<&str, Vec<(usize, Id)>> = SortedMap::new();
         for (file, view) in views.iter().enumerate() {
             for &definition in &definitions[file] {
                 defined.entry(view.name_of(definition)).or_default().push((file, definition));
@@ -94,7 +95,7 @@ impl Unused {
         };
         let training = loaded_in_training(views);
         let mut out = Self::default();
-        let mut set_aside = |left: BTreeMap<&str, Vec<(usize, Id)>>, is_meant: &dyn Fn(usize) -> bool| {
+        let mut set_aside = |left: SortedMap<&str, Vec<(usize, Id)>>, is_meant: &dyn Fn(usize) -> bool| {
             for (name, places) in left {
                 for (file, _) in places.into_iter().filter(|(file, _)| is_meant(*file)) {
                     out.definitions.entry(views[file].path.to_owned()).or_default().insert(name.to_owned());
@@ -130,18 +131,18 @@ fn statement_around(view: &FileView<'_>, id: Id) -> Option<Id> {
 }
 
 /// The files that programs load that train.
-fn loaded_in_training<'v>(views: &[&'v FileView<'_>]) -> BTreeSet<&'v str> {
+fn loaded_in_training<'v>(views: &[&'v FileView<'_>]) -> SortedSet<&'v str> {
     let leading = leading_to_training(views, &[]);
     let trains = |view: &FileView<'_>| !view.calls("fit").is_empty() || (starts(view) && leading.contains(view.path));
     loaded_by(views, views.iter().copied().filter(|view| trains(view)).collect())
 }
 
 /// Files and all that they load, by the names of the modules that they import.
-fn loaded_by<'v, 't>(views: &[&'v FileView<'t>], mut new: Vec<&'v FileView<'t>>) -> BTreeSet<&'v str> {
-    let mut loaded: BTreeSet<&str> = BTreeSet::new();
+fn loaded_by<'v, 't>(views: &[&'v FileView<'t>], mut new: Vec<&'v FileView<'t>>) -> SortedSet<&'v str> {
+    let mut loaded: SortedSet<&str> = SortedSet::new();
     while !new.is_empty() {
         loaded.extend(new.iter().map(|view| view.path));
-        let words: BTreeSet<&str> = new.into_iter().flat_map(imported_words).collect();
+        let words: SortedSet<&str> = new.into_iter().flat_map(imported_words).collect();
         let is_new = |view: &&FileView<'_>| {
             !loaded.contains(view.path) && module_name(view.path).is_some_and(|name| words.contains(name))
         };
@@ -186,7 +187,7 @@ fn is_text_alone(view: &FileView<'_>, string: Id) -> bool {
 
 /// Whether a file looks up names that it does not contain: in a module of the project, among all definitions, or among
 /// subclasses.
-fn looks_names_up(view: &FileView<'_>, places: &BTreeSet<String>) -> bool {
+fn looks_names_up(view: &FileView<'_>, places: &SortedSet<String>) -> bool {
     let index = &view.index;
     let of_project = |module: Id| {
         let name = view.names.qualify(index, module);

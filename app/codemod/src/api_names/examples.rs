@@ -3,31 +3,31 @@
 
 use super::dotted::names;
 use guide::{ExampleKind, Section};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 
 /// Names in the `before` examples of a section that are missing in the `after` ones, if a handler makes the difference.
-pub(super) fn gone(section: &Section) -> BTreeSet<String> {
+pub(super) fn gone(section: &Section) -> SortedSet<String> {
     if !section.rules.iter().any(|rule| rule.handler.is_some() && !rule.manual) {
-        return BTreeSet::new();
+        return SortedSet::new();
     }
     let kept = of(section, ExampleKind::After);
     before(section).into_iter().filter(|name| !kept.contains(name)).collect()
 }
 
 /// Names that the `before` examples of a section use.
-pub(super) fn before(section: &Section) -> BTreeSet<String> {
+pub(super) fn before(section: &Section) -> SortedSet<String> {
     of(section, ExampleKind::Before)
 }
 
-fn of(section: &Section, kind: ExampleKind) -> BTreeSet<String> {
+fn of(section: &Section, kind: ExampleKind) -> SortedSet<String> {
     section.examples.iter().filter(|example| example.kind == kind).flat_map(|example| used(&example.text)).collect()
 }
 
 /// The names that a script uses, with imports resolved; a name that is not imported is a method, `.backward()`.
-fn used(script: &str) -> BTreeSet<String> {
+fn used(script: &str) -> SortedSet<String> {
     let imported = imported(script);
     let is_import = |line: &&str| line.starts_with("import ") || line.starts_with("from ");
-    let mut used = BTreeSet::new();
+    let mut used = SortedSet::new();
     for line in script.lines().map(str::trim).filter(|line| !is_import(line)) {
         for name in names(line) {
             let (head, rest) = name.split_once('.').unwrap_or((&name, ""));
@@ -45,8 +45,8 @@ fn used(script: &str) -> BTreeSet<String> {
 }
 
 /// The meanings of the names that a script imports.
-fn imported(script: &str) -> BTreeMap<&str, String> {
-    let mut names = BTreeMap::new();
+fn imported(script: &str) -> SortedMap<&str, String> {
+    let mut names = SortedMap::new();
     for line in script.lines().map(str::trim) {
         let (module, list) = match line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
             Some((module, list)) => (Some(module), list),

@@ -8,9 +8,10 @@ use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tables::table_values;
 use python::tree::{Id, fields, kinds};
+use sorting::SortedSet;
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 use training::modes::{Modes, Region};
 use training::turn::Turn;
@@ -61,7 +62,7 @@ fn possible(view: &FileView<'_>, pattern: &NodePattern, captures: &Captures<'_>)
     let named = pattern.required_names(&view.names).into_iter().map(places);
     let Some(places) = captured.chain(named).min_by_key(Vec::len) else { return index.of_kind(kind).to_vec() };
     // Nodes around an earlier place are known, with all that are around them.
-    let mut around = BTreeSet::new();
+    let mut around = SortedSet::new();
     for place in places {
         let _ = std::iter::once(place).chain(index.ancestors(place)).find(|id| !around.insert(*id));
     }

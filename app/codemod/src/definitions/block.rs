@@ -6,7 +6,7 @@
 
 use super::slots::{Piece, SlotText};
 use python::source::words;
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 
 /// A compiled block.
 #[derive(Clone, Debug)]
@@ -32,9 +32,9 @@ enum Part {
 /// The values of a block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values {
-    texts: BTreeMap<String, String>,
-    flags: BTreeMap<String, bool>,
-    lists: BTreeMap<String, Vec<Values>>,
+    texts: SortedMap<String, String>,
+    flags: SortedMap<String, bool>,
+    lists: SortedMap<String, Vec<Values>>,
 }
 
 impl Values {
@@ -126,8 +126,8 @@ impl Block {
     }
 
     /// The values that the block uses: slots and flags by their names, `list.slot` for those in an `{{each list}}`.
-    pub(crate) fn asks(&self) -> BTreeSet<String> {
-        fn walk(parts: &[Part], out: &mut BTreeSet<String>) {
+    pub(crate) fn asks(&self) -> SortedSet<String> {
+        fn walk(parts: &[Part], out: &mut SortedSet<String>) {
             for part in parts {
                 match part {
                     Part::Line(_, text) => out.extend(text.slots().map(str::to_owned)),
@@ -143,7 +143,7 @@ impl Block {
                 }
             }
         }
-        let mut out = BTreeSet::new();
+        let mut out = SortedSet::new();
         walk(&self.parts, &mut out);
         out
     }

@@ -9,7 +9,7 @@ use python::edit::{
 };
 use python::lines::line_indent;
 use python::tree::{Id, kinds};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use training::modes::Modes;
 use training::{FileView, ProjectFacts};
 
@@ -33,8 +33,8 @@ pub(super) fn guard_all(
     out: &mut Vec<Fix>,
     stranded: &mut Vec<Stranded>,
 ) {
-    let mut units: BTreeMap<Id, Unit> = BTreeMap::new();
-    let mut rewrites: BTreeMap<Id, Vec<(Fix, Vec<Splice>)>> = BTreeMap::new();
+    let mut units: SortedMap<Id, Unit> = SortedMap::new();
+    let mut rewrites: SortedMap<Id, Vec<(Fix, Vec<Splice>)>> = SortedMap::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else { continue };
         let Some(statement) = view.statement_of(node) else {
@@ -75,7 +75,7 @@ fn is_compound(view: &FileView<'_>, statement: Id) -> bool {
 }
 
 /// Adds a fix that inserts or replaces whole statements; returns it if a statement shares its line with another.
-fn add_statements(view: &FileView<'_>, units: &mut BTreeMap<Id, Unit>, fix: Fix, statement: Id) -> Option<Stranded> {
+fn add_statements(view: &FileView<'_>, units: &mut SortedMap<Id, Unit>, fix: Fix, statement: Id) -> Option<Stranded> {
     let mut ok = true;
     for change in &fix.changes {
         match change {
@@ -129,11 +129,11 @@ fn runs(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     modes: &Modes,
-    units: &BTreeMap<Id, Unit>,
+    units: &SortedMap<Id, Unit>,
 ) -> Vec<(String, Vec<Id>)> {
     let index = &view.index;
     let mut out: Vec<(String, Vec<Id>)> = Vec::new();
-    let mut done = BTreeSet::new();
+    let mut done = SortedSet::new();
     for &first in units.keys() {
         if done.contains(&first) {
             continue;
@@ -168,7 +168,7 @@ fn write_run(
     project: &ProjectFacts<'_, '_>,
     guard: &str,
     run: &[Id],
-    units: &mut BTreeMap<Id, Unit>,
+    units: &mut SortedMap<Id, Unit>,
 ) -> Vec<Fix> {
     let index = &view.index;
     let text = index.text;

@@ -3,7 +3,7 @@
 use crate::fix::Fix;
 use python::edit::Change;
 use python::tree::{Id, kinds};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use training::FileView;
 use training::modes::Modes;
 
@@ -13,7 +13,7 @@ pub(crate) fn hoist(view: &FileView<'_>, modes: Option<&Modes>, fixes: &mut Vec<
     let k = kinds();
     let index = &view.index;
     loop {
-        let mut groups: BTreeMap<(String, String), Vec<(usize, Id)>> = BTreeMap::new();
+        let mut groups: SortedMap<(String, String), Vec<(usize, Id)>> = SortedMap::new();
         for (n, fix) in fixes.iter().enumerate() {
             if let [Change::Insert { at, after: true, text }] = fix.changes.as_slice() {
                 groups.entry((fix.recipe.clone(), text.clone())).or_default().push((n, *at));

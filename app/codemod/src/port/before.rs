@@ -3,13 +3,13 @@
 use python::compiles::{Rule, refused};
 use python::scopes::{Unbound, unbound};
 use python::tree::Index;
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 
 /// The errors in a file before.
 #[derive(Default)]
 pub(super) struct Before {
-    rules: BTreeMap<Rule, usize>,
-    unbound: BTreeSet<(String, bool)>,
+    rules: SortedMap<Rule, usize>,
+    unbound: SortedSet<(String, bool)>,
 }
 
 impl Before {

@@ -4,7 +4,7 @@ use crate::fix::Fix;
 use python::edit::Change;
 use python::names::called_name;
 use python::tree::{Id, kinds};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use training::FileView;
 
 /// Drops fixes that would write a value next to an equal one, if the values were different. The original value is
@@ -24,17 +24,17 @@ pub(super) fn drop_doubled(view: &FileView<'_>, fixes: &mut Vec<Fix>) {
         }
         _ => None,
     };
-    let mut new: BTreeMap<Id, String> = BTreeMap::new();
+    let mut new: SortedMap<Id, String> = SortedMap::new();
     for fix in fixes.iter() {
         for (_, node, text) in fix.changes.iter().filter_map(value) {
             new.entry(node).or_insert(text);
         }
     }
     // The new values of a list, with the texts that become them.
-    let mut values: BTreeMap<Id, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    let mut values: SortedMap<Id, SortedMap<&str, SortedSet<&str>>> = SortedMap::new();
     for list in new.keys().filter_map(|node| index.parent(*node)) {
         values.entry(list).or_insert_with(|| {
-            let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+            let mut values: SortedMap<&str, SortedSet<&str>> = SortedMap::new();
             for part in index.parts(list) {
                 let becomes = new.get(&part).map_or(index.text_of(part), String::as_str);
                 values.entry(becomes).or_default().insert(index.text_of(part));

@@ -22,7 +22,7 @@ use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use std::ops::Range;
 use std::rc::Rc;
 use training::ledger::{Precision, changed, lost_scaling};
@@ -41,7 +41,7 @@ pub(super) fn finish(
 ) -> Ported {
     let mut files = Vec::new();
     let mut left = Vec::new();
-    let mut hashes = BTreeMap::new();
+    let mut hashes = SortedMap::new();
     let (mut parses, mut untouched, mut comments_kept, mut removed) = (true, true, true, Vec::new());
     let mut reported = all_reports(plan, states, views, facts);
     let mut own_mode = facts.modes.as_ref().filter(|_| plan.own_mode);
@@ -123,7 +123,7 @@ pub(super) fn finish(
         diagnostics.extend(types.map(|(at, remark)| places.of_original(at, remark)));
         let shifts = Shifts::by(&edits);
         let (lacking, lost) = (plan.lacking.borrow(), plan.lost.borrow());
-        let makers: BTreeSet<&String> = edits.iter().map(|edit| &edit.recipe).collect();
+        let makers: SortedSet<&String> = edits.iter().map(|edit| &edit.recipe).collect();
         let is_made = |lost: &&Remark| lost.recipe.as_ref().is_some_and(|recipe| makers.contains(recipe));
         let lost = lost.get(&n).into_iter().flatten().filter(is_made);
         for of_original in lacking.get(&n).into_iter().flatten().chain(lost) {
@@ -192,13 +192,13 @@ fn all_reports(
     states: &[State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
     facts: &ProjectFacts<'_, '_>,
-) -> BTreeMap<usize, Vec<Remark>> {
-    let mut once = BTreeSet::new();
+) -> SortedMap<usize, Vec<Remark>> {
+    let mut once = SortedSet::new();
     let files: Vec<(usize, &FileView<'_>)> =
         views.iter().enumerate().filter_map(|(n, view)| Some((n, view.as_deref()?))).collect();
     let order = files_of_programs(&files.iter().map(|(_, view)| *view).collect::<Vec<_>>());
     let trains = |view: &FileView<'_>| !view.steps.training.is_empty() || !view.calls("fit").is_empty();
-    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut places: SortedMap<usize, usize> = SortedMap::new();
     order.iter().enumerate().for_each(|(place, file)| _ = places.entry(*file).or_insert(place));
     let place = |n: usize| places.get(&n).copied().unwrap_or(usize::MAX);
     let mut files: Vec<_> = files.into_iter().enumerate().collect();
@@ -312,11 +312,11 @@ fn reports<'p>(
     view: &FileView<'_>,
     facts: &ProjectFacts<'_, '_>,
     as_given: bool,
-    once: &mut BTreeSet<(&'p str, Option<&'p str>, usize)>,
+    once: &mut SortedSet<(&'p str, Option<&'p str>, usize)>,
 ) -> Vec<Remark> {
     let situation = plan.situation(view, facts);
     let mut out: Vec<Remark> = Vec::new();
-    let mut told: BTreeSet<(usize, usize, &str)> = BTreeSet::new();
+    let mut told: SortedSet<(usize, usize, &str)> = SortedSet::new();
     for recipe in plan.recipes.recipes() {
         if plan.rejected(recipe) {
             continue;

@@ -12,7 +12,7 @@ use python::lines::{line_end, line_start};
 use python::scopes::unbound;
 use python::source::words;
 use python::tree::{Id, Index, ROOT, kinds};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use std::ops::Range;
 use training::FileView;
 
@@ -31,7 +31,7 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: 
         return None;
     }
     let index = &view.index;
-    let mut rules: BTreeMap<Rule, Vec<Range<usize>>> = BTreeMap::new();
+    let mut rules: SortedMap<Rule, Vec<Range<usize>>> = SortedMap::new();
     for fault in refused(index) {
         rules.entry(fault.rule).or_default().push(fault.range);
     }
@@ -50,7 +50,7 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: 
     }
     // A name that a rule writes and the file does not contain is the project's own, unless it is a module's.
     let modules = plan.settings.target.modules.iter().map(String::as_str).chain(KNOWN_MODULES);
-    let modules: BTreeSet<&str> = modules.collect();
+    let modules: SortedSet<&str> = modules.collect();
     let known = |name: &str| words(&state.source.text, name).next().is_some() || modules.contains(name);
     let missing = unbound(index).into_iter().find(|u| !before.has(u) && known(u.name))?;
     let place = index.range(missing.id);

@@ -4,7 +4,7 @@ use crate::place::comment_lines;
 use crate::rope::{Fate, Replacement, Rope};
 use python::lines::{line_end, line_indent, line_start};
 use python::tree::{Id, ROOT, kinds};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use training::FileView;
 use training::words::{COMMENTS_FOR_TOOLS, COMMENTS_ON_GPUS};
 
@@ -55,13 +55,13 @@ pub(super) struct Missing<'t> {
 pub(super) fn missing<'t>(
     original: &FileView<'t>,
     rope: &Rope<'_>,
-    after: &BTreeMap<String, usize>,
+    after: &SortedMap<String, usize>,
 ) -> Vec<Missing<'t>> {
     let index = &original.index;
     let on_removed: Vec<Id> = on_what_went(original, rope).into_iter().flat_map(|(lines, _)| lines).collect();
     let is_in_removed = |id: Id| index.ancestors(id).any(|a| a != ROOT && rope.fate(&index.range(a)).is_some());
-    let mut removed: BTreeMap<&str, Vec<Missing<'t>>> = BTreeMap::new();
-    let mut given: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut removed: SortedMap<&str, Vec<Missing<'t>>> = SortedMap::new();
+    let mut given: SortedMap<&str, usize> = SortedMap::new();
     for (id, at, text) in comment_lines(index) {
         *given.entry(text).or_default() += 1;
         if rope.place(at).is_none() {

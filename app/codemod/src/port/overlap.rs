@@ -4,7 +4,7 @@ use super::plan::Plan;
 use crate::fix::Fix;
 use python::edit::Change;
 use python::tree::{Id, kinds};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use std::ops::{Bound, Range};
 use training::FileView;
 
@@ -35,7 +35,7 @@ pub(super) fn outermost_first(view: &FileView<'_>, fixes: &mut [Fix]) {
 /// Fixes that do not overlap an earlier one. The others are tried again in the next round, if they still match.
 pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<Fix>) -> Vec<Fix> {
     let mut taken = Taken::default();
-    let mut waiting: BTreeSet<String> = BTreeSet::new();
+    let mut waiting: SortedSet<String> = SortedSet::new();
     let mut kept: Vec<Fix> = fixes
         .into_iter()
         .filter(|fix| {
@@ -73,8 +73,8 @@ pub(super) fn without_overlaps(plan: &Plan<'_>, view: &FileView<'_>, fixes: Vec<
 /// Ranges of accepted fixes; none of them overlap.
 #[derive(Default)]
 struct Taken {
-    ranges: BTreeMap<usize, (usize, String)>,
-    points: BTreeMap<usize, String>,
+    ranges: SortedMap<usize, (usize, String)>,
+    points: SortedMap<usize, String>,
 }
 
 impl Taken {
@@ -112,13 +112,13 @@ pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
         _ => None,
     };
     // Deleted statements by block, each with the first statement of its change.
-    let mut gone: BTreeMap<Id, BTreeMap<Id, Id>> = BTreeMap::new();
+    let mut gone: SortedMap<Id, SortedMap<Id, Id>> = SortedMap::new();
     for (first, last) in fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)) {
         let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
         let statements = gone.entry(block).or_default();
         statements.extend(index.parts_from(first).take_while(|s| *s <= last).map(|s| (s, first)));
     }
-    let stay: BTreeSet<Id> = gone
+    let stay: SortedSet<Id> = gone
         .iter()
         .filter(|(block, statements)| index.parts(**block).count() == statements.len())
         .filter_map(|(_, statements)| statements.values().next_back().copied())

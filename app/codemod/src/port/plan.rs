@@ -11,15 +11,15 @@ use crate::recipe::{Body, CompiledRule, Recipe, Target};
 use crate::rope::Provenance;
 use crate::settings::Settings;
 use python::tree::Id;
+use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use training::modes::Region;
 use training::{FileInProject, FileView, ProjectFacts, Unused};
 
 /// Messages by file.
-pub(super) type Notes = BTreeMap<usize, Vec<Remark>>;
+pub(super) type Notes = SortedMap<usize, Vec<Remark>>;
 
 /// Decisions for the whole port.
 pub(super) struct Plan<'a> {
@@ -34,7 +34,7 @@ pub(super) struct Plan<'a> {
     /// Whether a file of the original project names a device; known from the first round on.
     pub(super) names_device: Option<bool>,
     /// Functions and classes of the original project that name a device.
-    pub(super) naming_device: Option<Rc<BTreeSet<String>>>,
+    pub(super) naming_device: Option<Rc<SortedSet<String>>>,
     /// Code that none of the original project's programs reaches.
     pub(super) unused: Option<Rc<Unused>>,
     /// Whether the original project passes losses to a scaler.
@@ -52,7 +52,7 @@ pub(super) struct Plan<'a> {
     /// What edits cost at the places that they change, by places of the original.
     pub(super) lost: RefCell<Notes>,
     /// Edits and recipes that are disabled for a file, by file: they would make it invalid.
-    pub(super) barred: RefCell<BTreeMap<usize, BTreeSet<String>>>,
+    pub(super) barred: RefCell<SortedMap<usize, SortedSet<String>>>,
 }
 
 impl Plan<'_> {

@@ -20,7 +20,7 @@ use crate::rope::{Provenance, Replacement};
 use python::edit::{Change, Splice, splices, statement_end};
 use python::importer;
 use python::tree::{Id, ROOT, kinds};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use std::rc::Rc;
 use training::program_start::Texts;
 use training::{FileView, ProjectFacts};
@@ -31,8 +31,8 @@ pub(super) fn round(
     states: &[State<'_>],
     views: &[Option<Rc<FileView<'_>>>],
     facts: &ProjectFacts<'_, '_>,
-) -> (BTreeMap<usize, Vec<Replacement>>, Notes) {
-    let mut out = BTreeMap::new();
+) -> (SortedMap<usize, Vec<Replacement>>, Notes) {
+    let mut out = SortedMap::new();
     let mut notes = Notes::new();
     plan.refused.take();
     let texts = Texts::new(states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect());
@@ -181,14 +181,14 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>, f
     let mut out: Vec<(usize, Replacement)> = Vec::new();
     let statement = |fix: &Fix| view.index.innermost(&(fix.at..fix.at)).and_then(|id| view.statement_of(id));
     // Of the fixes in one block that need an import, the first adds it.
-    let mut brings: BTreeMap<(Option<Id>, String), Id> = BTreeMap::new();
+    let mut brings: SortedMap<(Option<Id>, String), Id> = SortedMap::new();
     for fix in &fixes {
         for (line, at) in fix.imports.iter().filter_map(|line| statement(fix).map(|at| (line, at))) {
             let place = brings.entry((view.index.parent(at), line.clone())).or_insert(at);
             *place = at.min(*place);
         }
     }
-    let mut blocks: BTreeSet<String> = BTreeSet::new();
+    let mut blocks: SortedSet<String> = SortedSet::new();
     for (order, fix) in fixes.into_iter().enumerate() {
         let by = Provenance { recipe: fix.recipe.clone(), applicability: fix.applicability, id: fix.id.clone() };
         let mut own: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
@@ -224,7 +224,7 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>, f
         let within = |import: &Replacement| r.range.start < import.range.start && import.range.start < r.range.end;
         imports.iter().any(|import| within(import) && import.by.id != r.by.id)
     };
-    let waiting: BTreeSet<usize> = out.iter().filter(|(_, r)| splits(r)).map(|(order, _)| *order).collect();
+    let waiting: SortedSet<usize> = out.iter().filter(|(_, r)| splits(r)).map(|(order, _)| *order).collect();
     out.retain(|(order, _)| !waiting.contains(order));
     let mut all: Vec<(usize, Replacement)> = imports.into_iter().map(|r| (0, r)).chain(out).collect();
     // At one place imports come first, insertions before replacements, and otherwise the order of the guide applies.

@@ -3,7 +3,7 @@
 use crate::messages;
 use crate::place::{Places, Remark};
 use crate::ported::Severity;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use training::{FileView, Unused};
 
 /// Removes warnings about unused code from the messages of a file, and adds one message with their places and the
@@ -15,8 +15,8 @@ pub(super) fn set_aside(
     places: &Places<'_>,
 ) -> Option<Remark> {
     let index = &view.index;
-    let mut names: BTreeSet<String> = BTreeSet::new();
-    let mut told: BTreeSet<(usize, String)> = BTreeSet::new();
+    let mut names: SortedSet<String> = SortedSet::new();
+    let mut told: SortedSet<(usize, String)> = SortedSet::new();
     let mut first = None;
     remarks.retain(|remark| {
         let at = remark.range.start;

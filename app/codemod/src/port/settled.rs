@@ -5,7 +5,7 @@ use crate::ported::Edit;
 use crate::reached::only_with_cuda;
 use python::lines::line_start;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::ops::Range;
 use training::FileView;
 use training::project::has_part;
@@ -124,7 +124,7 @@ fn is_optional(view: &FileView<'_>, name: Id) -> bool {
 /// in it is on lines with something that still needs the source vendor's card, at `left`.
 pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -> [Vec<Range<usize>>; 2] {
     let (index, k) = (&view.index, kinds());
-    let lines: BTreeSet<usize> = left.iter().map(|at| line_start(index.text, *at)).collect();
+    let lines: SortedSet<usize> = left.iter().map(|at| line_start(index.text, *at)).collect();
     let [mut tests, mut kept] = [Vec::new(), Vec::new()];
     // What is cast to a type of the vendor's tensors would remain on the host.
     let is_type = |at: &usize| {

@@ -8,7 +8,7 @@ use crate::ported::{Severity, SourceFile};
 use crate::rope::{Provenance, Replacement, Rope};
 use guide::LedgerTerms;
 use python::{Tree, Trees};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::ops::Range;
 use std::rc::Rc;
 use training::FileView;
@@ -149,7 +149,7 @@ impl<'a> State<'a> {
 #[derive(Default)]
 pub(super) struct Origin {
     /// Imported names that it used, with their meanings.
-    pub(super) used: BTreeSet<(String, String)>,
+    pub(super) used: SortedSet<(String, String)>,
     /// Its Python errors; none for a non-Python file.
     pub(super) before: Option<Before>,
     /// Its number type.

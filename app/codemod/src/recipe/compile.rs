@@ -14,7 +14,7 @@ use crate::step_parts::as_metavariables;
 use crate::template::Template;
 use guide::sdk::Requirement;
 use guide::{Defined, FrontMatter, Guide, Rule, Section};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use std::sync::Arc;
 use training::ledger::LEDGER_MESSAGES;
 use training::step::OF_STEPS;
@@ -24,7 +24,7 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
     let mut errors = Vec::new();
     let (mut set, own) = declare(guides, &mut errors);
     let wanted = Wanted::default();
-    let compiled: BTreeMap<String, Vec<Arc<Recipe>>> = set
+    let compiled: SortedMap<String, Vec<Arc<Recipe>>> = set
         .targets
         .iter()
         .map(|(id, target)| (id.clone(), own_recipes(guides, target, &wanted, &mut errors)))
@@ -45,7 +45,7 @@ pub(super) fn compile(guides: &[Guide]) -> Result<RecipeSet, Vec<RecipeError>> {
 
 /// The targets of guides with their facts and definitions; their recipes are not compiled yet.
 pub(super) fn declare(guides: &[Guide], errors: &mut Vec<RecipeError>) -> (RecipeSet, Own) {
-    let mut targets: BTreeMap<String, Target> = BTreeMap::new();
+    let mut targets: SortedMap<String, Target> = SortedMap::new();
     for guide in guides {
         errors.extend(front_matter(guide, &mut targets));
     }
@@ -90,7 +90,7 @@ pub(super) fn embedded_recipes(target: &Target) -> Vec<Arc<Recipe>> {
 }
 
 /// Each target with the targets whose recipes apply to it: the one that it extends, and itself.
-fn lineages(targets: &BTreeMap<String, Target>) -> Vec<(String, Vec<String>)> {
+fn lineages(targets: &SortedMap<String, Target>) -> Vec<(String, Vec<String>)> {
     let base = |id: &&String| targets.get(*id)?.extends.as_ref().filter(|base| targets.contains_key(*base));
     let lineage = |id: &String| {
         // A guide may extend its own extension.
@@ -158,7 +158,7 @@ fn compute_modes(guides: &[Guide]) -> Vec<String> {
 }
 
 /// Adds the facts about its target in a guide.
-fn front_matter(guide: &Guide, targets: &mut BTreeMap<String, Target>) -> Option<RecipeError> {
+fn front_matter(guide: &Guide, targets: &mut SortedMap<String, Target>) -> Option<RecipeError> {
     let name = guide.front.target.as_ref()?;
     let target = targets.entry(name.clone()).or_insert_with(|| Target { id: name.clone(), ..Target::default() });
     if target.title.is_empty() {
@@ -182,7 +182,7 @@ fn front_matter(guide: &Guide, targets: &mut BTreeMap<String, Target>) -> Option
 /// Guides whose target extends another, with the names of the two.
 fn extensions<'g>(
     guides: &'g [Guide],
-    targets: &BTreeMap<String, Target>,
+    targets: &SortedMap<String, Target>,
     errors: &mut Vec<RecipeError>,
 ) -> Vec<(&'g Guide, &'g str, &'g str)> {
     let said = |guide: &'g Guide| Some((guide, guide.front.target.as_deref()?, guide.front.extends.as_deref()?));
@@ -199,7 +199,7 @@ fn extensions<'g>(
 
 /// The guides' definitions, before targets inherit from others.
 pub(super) struct Own {
-    targets: BTreeMap<String, Definitions>,
+    targets: SortedMap<String, Definitions>,
     /// Of guides without a target.
     shared: Arc<Definitions>,
     /// The guides do not contain it themselves.
@@ -208,7 +208,7 @@ pub(super) struct Own {
 
 impl Own {
     fn of(guides: &[Guide], errors: &mut Vec<RecipeError>) -> Self {
-        let mut targets: BTreeMap<String, Definitions> = BTreeMap::new();
+        let mut targets: SortedMap<String, Definitions> = SortedMap::new();
         for guide in guides {
             if let Some(name) = &guide.front.target {
                 errors.extend(targets.entry(name.clone()).or_default().add(guide));
@@ -245,7 +245,7 @@ impl Own {
     }
 
     /// Unused definitions, and those that the engine needs and that are missing.
-    fn unasked(&self, targets: &BTreeMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
+    fn unasked(&self, targets: &SortedMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
         let mut errors = Vec::new();
         let messages = MESSAGES.iter().copied().chain(handlers::obstacle_messages(&[OF_STEPS, LEDGER_MESSAGES]));
         let lists = [LISTS.as_slice(), &[PACKAGES, VALUES, BUILT_ON_TORCH, WITHOUT_TORCH]].concat();

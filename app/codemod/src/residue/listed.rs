@@ -12,7 +12,7 @@ use guide::ListedName;
 use python::names::{Names, called_name};
 use python::strings::{joined_string, plain_string};
 use python::tree::{Id, Index, fields, kinds};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use training::words::CALLS_FOR_PEOPLE;
 use training::{FileView, ProjectFacts};
 
@@ -94,13 +94,13 @@ impl<'d> Lists<'d> {
 
     fn modules(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Vec<Finding> {
         let of = |list: &str, needed: bool| self.list(list).iter().map(move |one| (one.name.as_str(), (one, needed)));
-        let entries: BTreeMap<&str, (&ListedName, bool)> = of(HARMLESS, false).chain(of(NEEDED, true)).collect();
+        let entries: SortedMap<&str, (&ListedName, bool)> = of(HARMLESS, false).chain(of(NEEDED, true)).collect();
         // From the package to the most exact name.
         let covering = |name: &str| {
             let ends = name.match_indices('.').map(|(dot, _)| dot).chain([name.len()]);
             ends.filter_map(|end| Some(entries.get(&name[..end])?.0.name.as_str())).collect::<Vec<&str>>()
         };
-        let mut places: BTreeMap<&str, Places> = BTreeMap::new();
+        let mut places: SortedMap<&str, Places> = SortedMap::new();
         for (at, name, is_opaque) in imported(view) {
             if let Some(entry) = covering(&name).pop().filter(|_| !only_for_types(view, at)) {
                 let place = places.entry(entry).or_default();
@@ -169,8 +169,8 @@ impl<'d> Lists<'d> {
     /// Variables and commands, which are strings.
     fn strings(&self, view: &FileView<'_>) -> Vec<Finding> {
         let (index, k) = (&view.index, kinds());
-        let mut variables: BTreeMap<(bool, &str), Vec<(Id, String)>> = BTreeMap::new();
-        let mut commands: BTreeMap<&str, (Id, bool)> = BTreeMap::new();
+        let mut variables: SortedMap<(bool, &str), Vec<(Id, String)>> = SortedMap::new();
+        let mut commands: SortedMap<&str, (Id, bool)> = SortedMap::new();
         let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
         let mut set = |name: &str, at: Id, is_read: bool| {
             let listed = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name));

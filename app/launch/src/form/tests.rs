@@ -267,7 +267,7 @@ fn wall_times() {
 /// Every value that a link can contain is in a form, so the command next to the script contains it too.
 #[test]
 fn every_option_is_a_field_of_some_form() {
-    let mut shown = std::collections::BTreeSet::new();
+    let mut shown = sorting::SortedSet::new();
     for target in ["hpu", "rdu", "ipu", "popdist"] {
         for (site, nodes, scheduler) in [("", "1", "slurm"), ("own", "2", "")] {
             shown.extend(names_of(&[("target", target), ("site", site), ("nodes", nodes), ("scheduler", scheduler)]));

@@ -3,7 +3,7 @@
 use super::Look;
 use super::shell::{Command, Quote, Token};
 use crate::target::Target;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Names that are set elsewhere: lines of a kind and a name.
 const GIVEN: &str = include_str!("given.txt");
@@ -65,8 +65,8 @@ fn reads_another(command: &Command) -> bool {
 }
 
 /// Names that the script tests for being set, sets if they are not, or documents as inputs.
-fn asked(look: &Look<'_>) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+fn asked(look: &Look<'_>) -> SortedSet<String> {
+    let mut names = SortedSet::new();
     let name_of = |text: &str| {
         let text = text.trim_start_matches(['$', '{', '!']);
         text[..text.find(|c: char| !is_letter(c)).unwrap_or(text.len())].to_string()
@@ -94,8 +94,8 @@ fn asked(look: &Look<'_>) -> BTreeSet<String> {
 }
 
 /// Prefixes of the targets' own variables.
-fn of_vendors() -> BTreeSet<String> {
-    let mut beginnings = BTreeSet::new();
+fn of_vendors() -> SortedSet<String> {
+    let mut beginnings = SortedSet::new();
     let mut add = |name: &str| {
         let beginning = name.split('_').next().unwrap_or_default();
         if !beginning.is_empty() {
@@ -115,8 +115,8 @@ fn of_vendors() -> BTreeSet<String> {
 }
 
 /// The names that the script may set: every name that occurs as a word of its own or before a `=`.
-fn set(look: &Look<'_>) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+fn set(look: &Look<'_>) -> SortedSet<String> {
+    let mut names = SortedSet::new();
     for word in look.commands.iter().flat_map(|command| &command.words) {
         let text = word.text.trim_start_matches('(');
         let end = text.find(|c: char| !is_letter(c)).unwrap_or(text.len());

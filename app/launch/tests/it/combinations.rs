@@ -2,7 +2,7 @@
 //! finds nothing, and with recorders in place of the site's commands it runs to the end with the plan's words.
 
 use launch::{Part, Plan, Request, Scheduler, Script, Site, Step, Target, Texts, Word, explained, plan, render, sites};
-use std::collections::{BTreeMap, BTreeSet};
+use sorting::{SortedMap, SortedSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -179,7 +179,7 @@ fn at_home(mut plan: Plan) -> Plan {
     plan
 }
 
-fn expanded(word: &Word, env: &BTreeMap<String, String>) -> String {
+fn expanded(word: &Word, env: &SortedMap<String, String>) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => text.clone(),
         Part::Variable(name) => env.get(name).cloned().unwrap_or_default(),
@@ -197,7 +197,7 @@ fn expanded(word: &Word, env: &BTreeMap<String, String>) -> String {
 fn run(folder: &Path, plan: &Plan, script: &str) {
     let record = folder.join("record");
     let _ = fs::remove_file(&record);
-    let mut env: BTreeMap<String, String> = [
+    let mut env: SortedMap<String, String> = [
         ("HOME", "./home of"),
         ("HOSTNAME", "host0"),
         ("MPI_ROOT", "/m p i"),
@@ -258,7 +258,7 @@ fn run(folder: &Path, plan: &Plan, script: &str) {
                 let mut wanted: Vec<String> = argv.iter().map(|word| expanded(word, &env)).collect();
                 wanted[0] = wanted[0].rsplit('/').next().unwrap_or_default().to_string();
                 assert_eq!(words.split_terminator('\0').collect::<Vec<_>>(), wanted, "{script}");
-                let seen: BTreeMap<&str, &str> =
+                let seen: SortedMap<&str, &str> =
                     seen.split_terminator('\0').filter_map(|pair| pair.split_once('=')).collect();
                 for (name, value) in &env {
                     assert_eq!(seen.get(&**name), Some(&&**value), "{name} in\n{script}");
@@ -298,8 +298,8 @@ fn folder_with_recorders() -> tempfile::TempDir {
 #[test]
 fn every_script_is_sound_and_does_what_its_plan_says() {
     let folder = folder_with_recorders();
-    let mut scripts: BTreeMap<String, Plan> = BTreeMap::new();
-    let mut reached: BTreeSet<String> = BTreeSet::new();
+    let mut scripts: SortedMap<String, Plan> = SortedMap::new();
+    let mut reached: SortedSet<String> = SortedSet::new();
     for site in sites() {
         for target in site.targets.iter().filter_map(|name| Target::named(name)) {
             for &scheduler in &site.schedulers {

@@ -7,7 +7,7 @@ use crate::names::called_name;
 use crate::scopes::{Bound, Scopes};
 use crate::tree::{Id, Index, fields, kinds};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::rc::Rc;
 
 /// What the files assign to attributes and items.
@@ -116,7 +116,7 @@ impl<'t> Origins<'_, 't> {
         let (last, rest) = value.parts.split_last()?;
         let Part::Attribute(name) = last else { return None };
         let related = self.related(class);
-        let files = Vec::from_iter(related.iter().map(|class| class.file).collect::<BTreeSet<usize>>());
+        let files = Vec::from_iter(related.iter().map(|class| class.file).collect::<SortedSet<usize>>());
         let is_self = |object: Place| {
             let file = self.file(object);
             let method = file.function_of(object.id).map(|id| Place { id, ..object });

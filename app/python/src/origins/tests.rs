@@ -1,7 +1,7 @@
 use super::{Conventions, Origins, Place};
 use crate::file::PythonFile;
 use crate::tree::Tree;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 pub(super) const CONVENTIONS: Conventions =
     Conventions { called: &["__call__", "forward"], wrappers: &[&["wrap"]], chained: &["to"] };
@@ -27,7 +27,7 @@ fn check(program: &str, expected: &[&str]) {
     let id = files[file].index.arguments(call).ids().next().expect("an argument");
     let text = |place: Place| files[place.file].index.text_of(place.id).lines().next().unwrap_or_default().to_owned();
     let found = origins.origins(Place { file, id });
-    let found: BTreeSet<String> = found
+    let found: SortedSet<String> = found
         .iter()
         .map(|origin| format!("{}{}", text(origin.place), if origin.is_whole() { "" } else { " …" }))
         .collect();

@@ -6,7 +6,7 @@ use crate::names::called_name;
 use crate::strings::plain_string;
 use crate::syntax::Argument;
 use crate::tree::{Id, Index, fields, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::fmt::Write;
 
 /// Steps that are followed from a name to what it was given.
@@ -165,7 +165,7 @@ impl<'t> Origins<'_, 't> {
                 index.is_text(*object, index.text_of(root)) && class(function_around(index, *object)) == class(here)
             };
             let stores: Vec<Id> = stores.map(|store| store.object.id).filter(of_object).collect();
-            let setters: BTreeSet<Option<Id>> = stores.iter().map(|store| function_around(index, *store)).collect();
+            let setters: SortedSet<Option<Id>> = stores.iter().map(|store| function_around(index, *store)).collect();
             let is_set = |store: &Id| {
                 let setter = function_around(index, *store);
                 if setter == there {
@@ -186,7 +186,7 @@ impl<'t> Origins<'_, 't> {
         }
         let reached = |at: Id| reaching(index, at, bound, steady(index, bound));
         let (first, second) = (reached(root), reached(at));
-        let binders: BTreeSet<Option<Id>> = bound.iter().map(|bound| function_around(index, bound.id)).collect();
+        let binders: SortedSet<Option<Id>> = bound.iter().map(|bound| function_around(index, bound.id)).collect();
         let certain = binders.len() == 1 && (second.len() == 1 || here == there || there.is_none());
         let is_bound = |id: &Id| {
             let from = bound.iter().find(|bound| bound.id == *id).map_or(0, |by| by.from);
@@ -213,7 +213,7 @@ impl<'t> Origins<'_, 't> {
         let chain = self.chain(Origin::new(Place { id: root, ..path }));
         let k = kinds();
         let is_name = |value: &&Origin<'t>| self.file(value.place).index.kind(value.place.id) == k.identifier;
-        let names: BTreeSet<(usize, &str)> = chain
+        let names: SortedSet<(usize, &str)> = chain
             .iter()
             .filter(is_name)
             .map(|value| (value.place.file, self.file(value.place).index.text_of(value.place.id)))
@@ -250,7 +250,7 @@ impl<'t> Origins<'_, 't> {
             let is_own = bare == object && ["self", "cls"].contains(&object);
             !is_own && names.contains(&(file, bare)) && !is_above(Place { file, id: call })
         };
-        let files: BTreeSet<usize> = names.iter().map(|(file, _)| *file).collect();
+        let files: SortedSet<usize> = names.iter().map(|(file, _)| *file).collect();
         parts.iter().all(|part| self.stored(*part, &all).all(is_kept))
             && !files
                 .into_iter()

@@ -4,13 +4,13 @@ use super::{ModeKind, Modes, Use, is_mode, is_vendor};
 use crate::view::FileView;
 use python::names::dotted;
 use python::tree::{Id, kinds};
+use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What an expression is compared with.
 #[derive(Default)]
 struct Literals {
-    members: BTreeSet<String>,
+    members: SortedSet<String>,
     /// Some test is true for the vendor's mode alone.
     singles_out: bool,
 }
@@ -84,11 +84,11 @@ impl Modes {
             kind,
             target,
             listed: listed.to_vec(),
-            expressions: BTreeMap::new(),
+            expressions: SortedMap::new(),
             elsewhere,
             turns: RefCell::default(),
         };
-        let mut literals: BTreeMap<String, Literals> = BTreeMap::new();
+        let mut literals: SortedMap<String, Literals> = SortedMap::new();
         for view in views {
             let k = kinds();
             for &comparison in view.index.of_kind(k.comparison_operator) {

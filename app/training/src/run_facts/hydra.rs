@@ -5,7 +5,7 @@ use super::{Place, RunSetting, SettingKind, keyword, literal, place, positional,
 use crate::modes::enum_members;
 use crate::view::FileView;
 use python::tree::{Id, kinds};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// The depth to which nested classes are followed; a configuration that contains itself has no end.
 const DEEPEST: usize = 5;
@@ -13,7 +13,7 @@ const DEEPEST: usize = 5;
 struct Config<'a, 't> {
     views: &'a [&'a FileView<'t>],
     /// Class name to its view and node.
-    classes: BTreeMap<&'t str, (&'a FileView<'t>, Id)>,
+    classes: SortedMap<&'t str, (&'a FileView<'t>, Id)>,
     stored: Vec<Stored>,
     files: Vec<File<'a>>,
     /// Group to its selected name, and where it is selected.
@@ -54,7 +54,7 @@ pub(crate) fn settings(views: &[&FileView<'_>], main: Id, files: &[(&str, &str)]
     let name = argument("config_name", 1).unwrap_or_else(|| "config".to_owned());
     let mut config = Config {
         views,
-        classes: BTreeMap::new(),
+        classes: SortedMap::new(),
         stored: Vec::new(),
         files: files.iter().map(|(path, text)| File { path, yaml: yaml::read(text) }).collect(),
         groups: Vec::new(),

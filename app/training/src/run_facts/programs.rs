@@ -15,7 +15,7 @@ use crate::words::PROCESS_COUNTS;
 use crate::words::PROCESS_WORDS;
 use python::names::dotted;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 pub(crate) fn collect(views: &[&FileView<'_>], yaml: &[(&str, &str)], target: &TargetFacts) -> Vec<Program> {
     let read = |started: Started| {
@@ -225,7 +225,7 @@ fn batch_divided(reached: &[&FileView<'_>], batch: String) -> Option<Place> {
 }
 
 /// A program's imports, by full names.
-fn imports_of(reached: &[&FileView<'_>]) -> BTreeSet<String> {
+fn imports_of(reached: &[&FileView<'_>]) -> SortedSet<String> {
     let modules = reached.iter().flat_map(|view| view.names.modules.iter().cloned());
     let names = reached.iter().flat_map(|view| view.names.bindings.iter().map(|binding| binding.qualified.clone()));
     modules.chain(names).collect()

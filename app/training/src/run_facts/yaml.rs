@@ -1,7 +1,7 @@
 //! YAML as configurations use it: nested keys with plain values, and Hydra's list of defaults.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// A key with a value, by its whole path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) fn read(text: &str) -> Yaml {
     let mut reader = Reader {
         yaml: Yaml { is_global: text.lines().any(is_global), ..Yaml::default() },
         open: Vec::new(),
-        anchored: BTreeMap::new(),
+        anchored: SortedMap::new(),
     };
     for event in Parser::new_from_str(text) {
         match event {
@@ -64,7 +64,7 @@ struct Reader {
     yaml: Yaml,
     open: Vec<Open>,
     /// Values with an anchor, for aliases.
-    anchored: BTreeMap<usize, String>,
+    anchored: SortedMap<usize, String>,
 }
 
 impl Reader {

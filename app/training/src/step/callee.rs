@@ -12,7 +12,7 @@ use python::PythonFile;
 use python::names::called_name;
 use python::syntax::Parameter;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// A function of the file that runs the model and returns a loss, and how the step calls it.
 pub struct LossFunction {
@@ -101,16 +101,16 @@ impl LossFunction {
     pub(crate) fn move_into(
         &self,
         file: FileInProject<'_, '_>,
-        known: &mut BTreeSet<String>,
+        known: &mut SortedSet<String>,
         moved: &mut Extraction,
         obstacles: &mut Vec<Obstacle>,
     ) {
-        let locals: BTreeSet<String> =
+        let locals: SortedSet<String> =
             self.statements.iter().flat_map(|s| assigned(&file, *s)).chain(["self"]).map(str::to_owned).collect();
-        let mut inside: BTreeSet<String> = BTreeSet::new();
+        let mut inside: SortedSet<String> = SortedSet::new();
         let function = self.function;
         let bound = bound_in(&file, function);
-        let none = BTreeSet::new();
+        let none = SortedSet::new();
         let whole = Frame {
             file,
             function: Some(function),

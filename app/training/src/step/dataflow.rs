@@ -4,7 +4,7 @@
 use python::PythonFile;
 use python::names::dotted;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// The statements inside a node that contain no others, in the order of the text; nested definitions are skipped.
 pub fn leaves(file: &PythonFile<'_>, within: Id) -> Vec<Id> {
@@ -96,7 +96,7 @@ fn is_read(file: &PythonFile<'_>, within: Id, id: Id) -> bool {
 }
 
 /// The names that a block assigns, or the header of the loop that it is.
-pub(crate) fn bound_in<'t>(file: &PythonFile<'t>, body: Id) -> BTreeSet<&'t str> {
+pub(crate) fn bound_in<'t>(file: &PythonFile<'t>, body: Id) -> SortedSet<&'t str> {
     let (k, index) = (kinds(), &file.index);
     let is_target = |id: &Id| {
         !is_read(file, body, *id)
@@ -115,7 +115,7 @@ pub fn reads_name(file: &PythonFile<'_>, within: Id, name: &str) -> bool {
 
 /// The statements among `leaves` that `name` depends on, in reverse order: those that assign what is needed.
 pub(crate) fn backward_slice(file: &PythonFile<'_>, leaves: &[Id], wanted: &[&str]) -> Vec<Id> {
-    let mut needed: BTreeSet<String> = wanted.iter().map(|w| (*w).to_owned()).collect();
+    let mut needed: SortedSet<String> = wanted.iter().map(|w| (*w).to_owned()).collect();
     let mut out = Vec::new();
     for &leaf in leaves.iter().rev() {
         let names = assigned(file, leaf);

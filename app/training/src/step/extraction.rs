@@ -13,7 +13,7 @@ use python::edit::dedent;
 use python::lines::line_indent;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::ops::Range;
 
 /// The statements of a module's forward pass, with the names from outside.
@@ -24,7 +24,7 @@ pub struct Extraction {
     /// Attribute and its expression.
     pub attributes: Vec<(String, String)>,
     /// Attributes that are host tensors.
-    pub tensors: BTreeSet<String>,
+    pub tensors: SortedSet<String>,
     /// Parameter and its expression, `**` included.
     pub parameters: Vec<(String, String)>,
     /// Name and expression of a Python number that changes from batch to batch.
@@ -43,10 +43,10 @@ pub(crate) struct Frame<'a, 't> {
     pub(crate) function: Option<Id>,
     pub(crate) body: Id,
     /// The names that this block assigns.
-    pub(crate) bound: &'a BTreeSet<&'t str>,
+    pub(crate) bound: &'a SortedSet<&'t str>,
     /// Names that statements above it assign in the module, and all names that any statement will assign.
-    pub(crate) known: &'a BTreeSet<String>,
-    pub(crate) locals: &'a BTreeSet<String>,
+    pub(crate) known: &'a SortedSet<String>,
+    pub(crate) locals: &'a SortedSet<String>,
     /// Expressions of changing numbers.
     pub(crate) numbers: &'a [Id],
     /// Names of tensors that are created before the loop, and are passed in like a batch.
@@ -121,7 +121,7 @@ impl Extraction {
         let k = kinds();
         let file = frame.file;
         let index = &file.view.index;
-        let known: BTreeSet<String> = frame.known.iter().cloned().chain(bound_first(&file, statement)).collect();
+        let known: SortedSet<String> = frame.known.iter().cloned().chain(bound_first(&file, statement)).collect();
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         if let Some((from, to)) = &self.alias {
             let places = std::iter::once(statement).chain(index.of_kind_in(k.attribute, statement).iter().copied());

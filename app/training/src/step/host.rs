@@ -10,7 +10,7 @@ use crate::words::MODULE_METHODS;
 use python::PythonFile;
 use python::names::{called_name, dotted};
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Calls that receive a model and may run or read it during or after training: functions that this file does not
 /// define, directly or as a `partial` that already has the model, and the model's own methods.
@@ -28,7 +28,7 @@ pub fn host_uses<'v>(file: FileInProject<'v, '_>, step: Id) -> impl Iterator<Ite
         let assignment = index.parent(*partial).and_then(|parent| index.assignment(parent))?;
         assignment.target().map(|target| index.text_of(target))
     };
-    let partials: BTreeSet<&str> =
+    let partials: SortedSet<&str> =
         file.calls("partial").iter().filter(|partial| is_handed(**partial)).filter_map(assigned).collect();
     // Methods of a model that use its weights, other than `forward`: `model.decode(z)`.
     let is_method = move |call: Id, name: &str| {

@@ -19,7 +19,7 @@ use python::PythonFile;
 use python::edit::remarks_on;
 use python::names::called_name;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// The module of a step.
 pub struct Module {
@@ -90,9 +90,9 @@ impl Module {
 }
 
 /// Names from which the loss is computed number by number: as it is one number, each of them is one, too.
-fn terms<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> BTreeSet<&'t str> {
+fn terms<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> SortedSet<&'t str> {
     let (index, k) = (&step.file.view.index, kinds());
-    let mut found = BTreeSet::new();
+    let mut found = SortedSet::new();
     let mut open = vec![step.loss];
     while let Some(id) = open.pop() {
         let parts: Vec<Id> = index.parts(id).collect();
@@ -134,15 +134,15 @@ fn extracted(
         out.parameters.push((output.clone(), output.clone()));
         out.body.push(format!("{output} = self.{name}({output})"));
     }
-    let mut known: BTreeSet<String> = slice.forward_function.iter().map(|f| f.output.clone()).collect();
+    let mut known: SortedSet<String> = slice.forward_function.iter().map(|f| f.output.clone()).collect();
     let assigned_in = slice.statements.iter().flat_map(|s| assigned(&file, *s));
-    let locals: BTreeSet<String> = assigned_in.chain(["self"]).map(str::to_owned).collect();
+    let locals: SortedSet<String> = assigned_in.chain(["self"]).map(str::to_owned).collect();
     let before = obstacles.len();
     let mut changing = changing(step, &slice.statements);
     changing.retain(|id| !inputs.contains(&index.text_of(*id)));
     let numbers: Vec<Id> = changing.iter().filter_map(|id| number(step, *id)).collect();
     let bound = bound_in(&file, step.body);
-    let none = BTreeSet::new();
+    let none = SortedSet::new();
     let whole = Frame {
         file,
         function,

@@ -11,7 +11,7 @@ use python::edit::Change;
 use python::names::{called_name, dotted};
 use python::refactor::extracted;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// A call that creates a PyTorch optimizer.
 pub struct OptimizerMade<'t> {
@@ -124,7 +124,7 @@ pub fn of_several_models(file: &PythonFile<'_>, given: Id) -> bool {
     let index = &file.index;
     let given = value_once(file, given);
     let all = |call: &&Id| index.call(**call).is_some_and(|c| c.name() == Some("parameters") && c.receiver().is_some());
-    let models: BTreeSet<&str> =
+    let models: SortedSet<&str> =
         index.of_kind_in(kinds().call, given).iter().filter(all).map(|c| index.text_of(*c)).collect();
     models.len() > 1 && index.of_kind_in(kinds().dictionary, given).is_empty()
 }

@@ -7,7 +7,7 @@ use crate::roles::Role;
 use python::PythonFile;
 use python::names::called_name;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// A call before `first` of a model, or of something that receives one, from which an input of the step is computed,
 /// and through which gradients would have to flow: `rec.forward(x)`, `odeint(func, x)`.
@@ -24,7 +24,7 @@ pub(crate) fn learns_before(
         let names = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
         names.filter_map(|name| name.split('.').next()).map(str::to_owned).collect()
     };
-    let mut wanted: BTreeSet<String> = inputs.iter().flat_map(|(_, expression)| words(expression)).collect();
+    let mut wanted: SortedSet<String> = inputs.iter().flat_map(|(_, expression)| words(expression)).collect();
     let assignments: Vec<Id> = index
         .of_kind_in(k.assignment, step)
         .iter()

@@ -5,22 +5,22 @@ use super::host::is_late;
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::tree::Id;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Statements that need the trained weights.
 pub struct Saves {
     /// Statements that save weights, or collect or keep them during or after training.
-    pub taken: BTreeSet<Id>,
+    pub taken: SortedSet<Id>,
     /// Statements that load weights from elsewhere after the model was trained.
-    pub loaded: BTreeSet<Id>,
+    pub loaded: SortedSet<Id>,
 }
 
 /// Reads what a file saves and loads outside the step in `whole`.
 pub fn saves(file: FileInProject<'_, '_>, whole: Id) -> Saves {
     let index = &file.index;
     let block = |id: Id| file.statement_of(id).and_then(|s| index.parent(s));
-    let mut taken: BTreeSet<Id> = BTreeSet::new();
-    let mut blocks: BTreeSet<Option<Id>> = BTreeSet::new();
+    let mut taken: SortedSet<Id> = SortedSet::new();
+    let mut blocks: SortedSet<Option<Id>> = SortedSet::new();
     for &save in file.calls("save") {
         if qualified(&file, save).as_deref() != Some("torch.save") || !file.is_reached(save) {
             continue;
@@ -35,7 +35,7 @@ pub fn saves(file: FileInProject<'_, '_>, whole: Id) -> Saves {
         file.index.receiver(call).is_some_and(|o| file.role(o) == Some(Role::Model)) && file.is_reached(call)
     };
     let loads = file.calls("load_state_dict").iter().filter(|c| of_model(**c) && is_late(&file, **c, whole, 3));
-    let loaded: BTreeSet<Id> = loads.filter_map(|c| file.statement_of(*c)).collect();
+    let loaded: SortedSet<Id> = loads.filter_map(|c| file.statement_of(*c)).collect();
     for &call in file.calls("state_dict") {
         let looped = index.ancestors(call).any(|a| file.index.is_loop(a));
         if of_model(call) && (looped || is_late(&file, call, whole, 3)) && !blocks.contains(&block(call)) {

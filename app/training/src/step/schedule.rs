@@ -5,7 +5,7 @@ use crate::project::FileInProject;
 use crate::roles::Role;
 use python::names::dotted;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// The statements and calls that change the learning rate in a file.
 pub struct Schedules<'t> {
@@ -36,7 +36,7 @@ pub fn schedules<'t>(file: FileInProject<'_, 't>, within: Id) -> Schedules<'t> {
     let calls = index.of_kind_in(k.call, within).iter().copied();
     let others = calls.filter(|call| may_change_rate(file, *call)).collect();
     let mut assigned = Vec::new();
-    let mut told: BTreeSet<Id> = BTreeSet::new();
+    let mut told: SortedSet<Id> = SortedSet::new();
     for &assignment in [k.assignment, k.augmented_assignment].iter().flat_map(|kind| index.of_kind_in(*kind, within)) {
         let Some(left) = index.target(assignment).filter(|l| index.kind(*l) == k.subscript) else { continue };
         let text = index.text_of(left);

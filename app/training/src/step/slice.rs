@@ -18,7 +18,7 @@ use python::names::{called_name, dotted};
 use python::origins::Place;
 use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// The statements that a target compiles as one unit.
 pub struct Slice<'t> {
@@ -209,7 +209,7 @@ fn learns_always<'t>(
     let phase = phase_test(&file, step.optimizer, &tests);
     let phase = phase.filter(|_| modes.is_none() && called_here && accumulation.is_none());
     if phase.is_none() {
-        let tests: BTreeSet<Id> = tests.into_iter().flatten().collect();
+        let tests: SortedSet<Id> = tests.into_iter().flatten().collect();
         obstacles.extend(tests.into_iter().map(why::conditional_update));
     }
     let skips = step.around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied();
@@ -233,7 +233,7 @@ fn place(step: &TrainingStep<'_, '_>, from: Id, slice: &[Id], by_function: bool)
     let index = &file.view.index;
     let last = slice.last().copied().unwrap_or(from);
     let called = by_function.then_some(&from);
-    let outputs: BTreeSet<&str> = slice.iter().chain(called).flat_map(|s| assigned(&file, *s)).collect();
+    let outputs: SortedSet<&str> = slice.iter().chain(called).flat_map(|s| assigned(&file, *s)).collect();
     let between: Vec<Id> =
         step.before.iter().copied().filter(|s| *s > from && *s < last && !slice.contains(s)).collect();
     let reader = between.iter().copied().find(|s| reads(&file, *s).iter().any(|r| outputs.contains(index.text_of(*r))));

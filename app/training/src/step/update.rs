@@ -5,7 +5,7 @@ use super::dataflow::leaves;
 use crate::project::FileInProject;
 use crate::roles::Role;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// `optimizer.step()`, or `scaler.step(optimizer)`.
 pub struct Update<'t> {
@@ -70,9 +70,9 @@ pub fn ends_step(file: FileInProject<'_, '_>, statement: Id) -> bool {
 /// plain script this includes an `if` that contains nothing else. None is inside another.
 pub fn update_statements(file: FileInProject<'_, '_>, whole: Id, end: Id, is_alive: &dyn Fn(Id) -> bool) -> Vec<Id> {
     let index = &file.view.index;
-    let mut updates = BTreeSet::from_iter([end]);
+    let mut updates = SortedSet::from_iter([end]);
     updates.extend(leaves(&file, whole).into_iter().filter(|s| is_alive(*s) && ends_step(file, *s)));
-    let mut found: BTreeSet<Id> = BTreeSet::new();
+    let mut found: SortedSet<Id> = SortedSet::new();
     for &statement in &updates {
         let mut at = statement;
         while let Some(block) = index.parent(at)

@@ -8,11 +8,11 @@ use super::optimizers::optimizers_made;
 use super::slice::Slice;
 use crate::roles::Role;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// Statements of a step that change weights of its models in place, each with the enclosing statement that trains
 /// nothing.
-pub fn weights_changed(step: &TrainingStep<'_, '_>) -> BTreeSet<Id> {
+pub fn weights_changed(step: &TrainingStep<'_, '_>) -> SortedSet<Id> {
     let (file, k) = (step.file, kinds());
     let index = &file.view.index;
     let in_place = |call: Id| {
@@ -112,7 +112,7 @@ impl TrainingStep<'_, '_> {
         let calls = slice.statements.iter().flat_map(|s| index.of_kind_in(kinds().call, *s)).copied();
         let own = |call: Id| index.callee(call).filter(|_| is_model_call(file, call));
         let models = calls.flat_map(|call| own(call).into_iter().chain(models_handed(file, call)));
-        let models: BTreeSet<&str> = models.map(|model| index.text_of(model)).collect();
+        let models: SortedSet<&str> = models.map(|model| index.text_of(model)).collect();
         let of_all = |call: Id, model: &str| {
             let given = index.arguments(call).ids().next().map_or("", |given| index.text_of(value_once(&file, given)));
             given.contains(&format!("{model}.parameters()"))

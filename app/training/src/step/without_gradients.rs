@@ -5,7 +5,7 @@ use crate::project::FileInProject;
 use python::PythonFile;
 use python::origins::Place;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 impl FileInProject<'_, '_> {
     /// Whether nothing is recorded for the backward pass where a node runs, here or in all that call its function.
@@ -37,10 +37,10 @@ impl FileInProject<'_, '_> {
 }
 
 /// The names that are values somewhere: not all calls of functions with such a name are seen.
-fn passed_on(files: &[&PythonFile<'_>]) -> BTreeSet<String> {
+fn passed_on(files: &[&PythonFile<'_>]) -> SortedSet<String> {
     let k = kinds();
     let holds = [k.assignment, k.argument_list, k.keyword_argument, k.pair, k.list, k.tuple, k.return_statement];
-    let mut names = BTreeSet::new();
+    let mut names = SortedSet::new();
     for (file, id) in files.iter().flat_map(|file| file.index.of_kind(k.identifier).iter().map(move |id| (file, *id))) {
         let index = &file.index;
         let whole = index.parent(id).filter(|parent| index.kind(*parent) == k.attribute).unwrap_or(id);

@@ -7,20 +7,20 @@ use crate::step::{host_uses, is_statement, outermost_without};
 use crate::words::HOST_READS;
 use python::names::dotted;
 use python::tree::Id;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 impl Turn<'_, '_> {
     /// Statements that clear gradients.
-    pub fn clears(&self) -> BTreeSet<Id> {
+    pub fn clears(&self) -> SortedSet<Id> {
         self.statements_of("zero_grad", &[Role::Optimizer, Role::Model]).into_iter().collect()
     }
 
     /// Statements of a gradient scaler's bookkeeping, and the one that creates it if nothing else uses it.
-    pub fn scaler_statements(&self) -> BTreeSet<Id> {
+    pub fn scaler_statements(&self) -> SortedSet<Id> {
         let file = self.step.file;
         let index = &file.view.index;
         let of_scaler = |name| self.statements_of(name, &[Role::Scaler]);
-        let mut out: BTreeSet<Id> = of_scaler("update").into_iter().chain(of_scaler("unscale_")).collect();
+        let mut out: SortedSet<Id> = of_scaler("update").into_iter().chain(of_scaler("unscale_")).collect();
         let made = file.calls("GradScaler").first().and_then(|made| index.assignment(index.parent(*made)?));
         if let Some((made, name)) = made.and_then(|a| Some((a.id(), dotted(index, a.target()?)?))) {
             let parts = [self.update, self.step.backward, made];
@@ -39,7 +39,7 @@ impl Turn<'_, '_> {
 
     /// Statements that read the model's weights, or replace them on the host. `made` is the call that creates the
     /// optimizer: in a script for the target alone, earlier statements belong to building the model.
-    pub fn weight_uses(&self, made: Option<Id>) -> BTreeSet<Id> {
+    pub fn weight_uses(&self, made: Option<Id>) -> SortedSet<Id> {
         let (file, whole) = (self.step.file, self.step.whole);
         let index = &file.view.index;
         let is_model = |id: Id| dotted(index, id).is_some() && file.role(id) == Some(Role::Model);
@@ -56,7 +56,7 @@ impl Turn<'_, '_> {
         });
         let reached =
             of_model.chain(saves).chain(reads).filter(|c| if other_modes { file.is_reached(*c) } else { is_behind(c) });
-        let mut out: BTreeSet<Id> = reached.filter_map(|c| file.statement_of(c)).collect();
+        let mut out: SortedSet<Id> = reached.filter_map(|c| file.statement_of(c)).collect();
         if !other_modes {
             out.extend(host_uses(file, whole).filter_map(|call| outermost_without(&file, call, whole)));
         }

@@ -3,7 +3,7 @@
 use super::Turn;
 use crate::step::is_parameter;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 impl Turn<'_, '_> {
     /// The first statement of the function that trains, and the loop in it, if the function has the model and the optimizer
@@ -22,7 +22,7 @@ impl Turn<'_, '_> {
     }
 
     /// Statements with other calls of the model that are made during the loop, directly or by a function of the file.
-    pub fn evaluated_within(&self, around: Id) -> BTreeSet<Id> {
+    pub fn evaluated_within(&self, around: Id) -> SortedSet<Id> {
         let file = self.step.file;
         let within = |call: &Id| file.view.index.is_within(*call, around);
         let meets =

@@ -6,7 +6,7 @@ use crate::roles::Role;
 use crate::step::{assigned, in_model, leaves, model_calls, of_package, qualified, reads};
 use crate::words::MODULE_METHODS;
 use python::tree::{Id, ROOT, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// A function that calls models, or the code outside of functions.
 pub(super) struct Scope<'a, 't> {
@@ -17,7 +17,7 @@ pub(super) struct Scope<'a, 't> {
     /// Calls of models.
     pub(super) forwards: Vec<Id>,
     /// Names of models' results, and of values computed from them.
-    pub(super) computed: BTreeSet<&'t str>,
+    pub(super) computed: SortedSet<&'t str>,
 }
 
 /// Calls of models, and of methods of theirs whose result is kept: `latent = net.encode(image)`.
@@ -71,7 +71,7 @@ impl<'a, 't> Scope<'a, 't> {
             statements.retain(|s| file.function_of(*s).is_none());
             sorting::plain(&mut statements);
         }
-        let mut scope = Self { file, function, statements, forwards, computed: BTreeSet::new() };
+        let mut scope = Self { file, function, statements, forwards, computed: SortedSet::new() };
         // A name that is read above the line that computes it, in the next iteration of a loop.
         for _ in 0..2 {
             for n in 0..scope.statements.len() {

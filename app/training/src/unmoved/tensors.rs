@@ -11,10 +11,10 @@ use crate::words::TENSOR_METHODS;
 use python::names::called_name;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 pub(super) fn read(file: FileInProject<'_, '_>, moves: &mut Moves) {
-    let scopes: BTreeSet<Option<Id>> = forwards(file).map(|call| file.function_of(call)).collect();
+    let scopes: SortedSet<Option<Id>> = forwards(file).map(|call| file.function_of(call)).collect();
     for function in scopes {
         Scope::read(file, function).add_to(moves);
     }
@@ -179,7 +179,7 @@ impl Scope<'_, '_> {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let of_value = |id: Id| [k.subscript, k.attribute].contains(&index.kind(id));
         let value = |id: Id| index.value(id).or_else(|| index.owner(id)).map(|value| index.text_of(value));
-        let values: BTreeSet<&str> = expressions
+        let values: SortedSet<&str> = expressions
             .iter()
             .filter(|id| of_value(**id))
             .filter_map(|id| value(*id))

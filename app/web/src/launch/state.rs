@@ -3,7 +3,7 @@
 use crate::shared::launch_link as link;
 use launch::form::{FieldKind, Fields, FormField, FormGroup, Written, all, command, form, own_site, put, write};
 use launch::{Hunk, Linted, Problem, Site, Target};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// All data.
 #[derive(Clone, Debug, Default)]
@@ -13,9 +13,9 @@ pub struct State {
     /// The user's own site file that was read last, and its contents.
     site_file: Option<(String, Result<Site, Problem>)>,
     /// Fields that the user has visited: an empty required one is not a problem before that.
-    touched: BTreeSet<String>,
+    touched: SortedSet<String>,
     /// The collapsed groups that the user opened, by title.
-    unfolded: BTreeSet<&'static str>,
+    unfolded: SortedSet<&'static str>,
     /// The prefix of the page's fragments.
     prefix: &'static str,
     /// The fields in the latest entry of the browser's history.

@@ -9,7 +9,7 @@ use codemod::{
     TargetInfo, TwinCommands,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// A hash of the sources from which page and engine were built.
 pub const SOURCES: &str = env!("PORTOLAN_SOURCES");
@@ -116,7 +116,7 @@ pub struct Catalogue {
     /// Targets that have recipes.
     pub targets: Vec<TargetInfo>,
     /// The label of each target in lists, with its vendor, by id.
-    pub labels: BTreeMap<String, String>,
+    pub labels: SortedMap<String, String>,
     /// All recipes.
     pub recipes: Vec<RecipeInfo>,
 }

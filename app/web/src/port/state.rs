@@ -36,7 +36,7 @@ use crate::shared::text::hash_of;
 use codemod::{Options, RecipeInfo};
 use former::{Asked, Former};
 use result::Good;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -176,7 +176,7 @@ pub struct State {
     /// What is left to do, as the reader looks at it.
     pub todo: todo::Look,
     /// Entries of it that are ticked off.
-    pub ticked: BTreeSet<u64>,
+    pub ticked: SortedSet<u64>,
     /// How the list of files is looked at.
     pub tree: tree::Look,
     /// The latest message.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 
 /// The file name that the kit uses for a result.
 pub const FILE: &str = "twin.json";
@@ -32,7 +32,7 @@ pub struct TwinResult {
     /// How the two were run.
     pub ran: Ran,
     /// SHA-256 of each file that was run, by path.
-    pub files: BTreeMap<String, Sums>,
+    pub files: SortedMap<String, Sums>,
 }
 
 /// Whether the two agree.

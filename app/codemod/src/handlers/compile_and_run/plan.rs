@@ -7,7 +7,7 @@ use crate::condition::{Situation, Type, nodes_of_type};
 use crate::definitions::Values;
 use guide::OptionKind;
 use python::tree::{Id, ROOT, Tree};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use training::program_start::command_line;
 use training::step::{
     OptimizerMade, chosen_by_name, is_chosen, is_optional, optimizers_made, optimizers_of, qualified, unlike_others,
@@ -186,7 +186,7 @@ fn trains_a_part(turn: &Turn<'_, '_>, made: &Optimizer<'_>) -> Option<Obstacle> 
 /// command line creates one.
 fn of_programs(input: &Input<'_, '_>, file: FileInProject<'_, '_>) -> Option<Vec<Obstacle>> {
     let starts = input.files.starts(file.view.path);
-    let programs: BTreeSet<usize> = starts.iter().map(|start| start.file).collect();
+    let programs: SortedSet<usize> = starts.iter().map(|start| start.file).collect();
     let (mut made, mut obstacles) = (0, Vec::new());
     let mut read = |view: &FileView<'_>| {
         for optimizer in optimizers_made(view) {

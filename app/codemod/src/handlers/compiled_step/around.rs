@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::definitions::Values;
 use python::edit::Change;
 use python::tree::{Id, kinds};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use training::step::{
     Clipping, Found, Norm, arguments, evaluates, in_model, is_model_call, logged_norm, optimizers_made, saves,
     schedules, update_statements,
@@ -15,7 +15,7 @@ use training::step::{
 pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
     let file = plan.step.file;
     let index = &file.view.index;
-    let mut done: BTreeSet<Id> = BTreeSet::new();
+    let mut done: SortedSet<Id> = SortedSet::new();
     for class in plan.input.settings.definitions.names("optimizers") {
         for made in optimizers_made(&file).iter().filter(|m| m.qualified == class.name && file.is_reached(m.call)) {
             let body = file.function_of(made.call).and_then(|d| index.body(d));
@@ -32,7 +32,7 @@ pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
 pub(super) fn release_for_loads(plan: &mut Plan<'_, '_>, infers: bool) {
     let text = plan.block("release", &Values::default().flag("from_inference", infers));
     let wholes = std::iter::once(plan.step.whole).chain(plan.others.iter().copied());
-    let loaded: BTreeSet<Id> = wholes.flat_map(|whole| saves(plan.step.file, whole).loaded).collect();
+    let loaded: SortedSet<Id> = wholes.flat_map(|whole| saves(plan.step.file, whole).loaded).collect();
     plan.releases |= !loaded.is_empty();
     for at in loaded {
         plan.insert(at, false, &text);

@@ -3,7 +3,7 @@
 use crate::port::state::State;
 use codemod::{Style, TargetInfo};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use sorting::SortedMap;
 use std::hash::{Hash, Hasher};
 
 /// Target, style and so on.
@@ -18,7 +18,7 @@ pub struct Choice {
     /// Whether to apply unsafe edits.
     pub allow_unsafe: bool,
     /// Named options of the recipes.
-    pub options: BTreeMap<String, String>,
+    pub options: SortedMap<String, String>,
 }
 
 impl Hash for Choice {

@@ -6,7 +6,7 @@ use crate::port::state::{Choice, Notice, State};
 use crate::port::twin_result::TwinResult;
 use python::SourceFile;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 use std::sync::Arc;
 
 /// A project that was replaced.
@@ -39,7 +39,7 @@ struct Beside {
     former: Option<Box<Former>>,
     given: bool,
     own_choice: Option<Choice>,
-    ticked: BTreeSet<u64>,
+    ticked: SortedSet<u64>,
     twin: Option<TwinResult>,
     originals: Vec<SourceFile>,
     originals_of_former: Vec<SourceFile>,
@@ -236,7 +236,7 @@ mod tests {
     fn what_was_kept_without_originals_is_read() {
         let former = Replaced { share: Share { files: vec![file("a.py")], ..Share::default() }, ..Replaced::default() };
         let rest = (true, Some(Choice::default()));
-        let ticked = BTreeSet::from([7]);
+        let ticked = SortedSet::from([7]);
         let check = |version: u8, bytes: Vec<u8>, ticks: usize| {
             let mut state = State::default();
             state.restore(None, &[vec![version], bytes].concat());

@@ -2,7 +2,7 @@
 
 use crate::port::state::{State, needs_person};
 use codemod::Severity;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 /// The view options of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ pub struct Look {
     /// Show only files that the port changes or has a message about.
     pub changed_only: bool,
     /// Folders that are collapsed.
-    pub folded: BTreeSet<String>,
+    pub folded: SortedSet<String>,
 }
 
 /// The port's result for a file, or for all files in a folder.

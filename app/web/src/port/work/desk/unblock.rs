@@ -6,7 +6,7 @@ use codemod::{
     OptionKind, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, git_patch_of, overview,
 };
 use python::SourceFile;
-use std::collections::BTreeSet;
+use sorting::SortedSet;
 
 impl Desk {
     /// Makes one attempt to port more than the last port did.
@@ -27,8 +27,8 @@ impl Desk {
         }
         let result = codemod::port(&files, recipes, &options);
         let stops = overview(&result, recipes).map_or(0, |outline| outline.stops.len());
-        let stopped: BTreeSet<usize> = stops_of(&port.result).map(|(file, ..)| file).collect();
-        let only_reports: BTreeSet<String> =
+        let stopped: SortedSet<usize> = stops_of(&port.result).map(|(file, ..)| file).collect();
+        let only_reports: SortedSet<String> =
             recipes.recipes().into_iter().filter(|recipe| recipe.stops_step).map(|recipe| recipe.id).collect();
         // If no step is read that could be stopped, none is ported either: the recipe that was stopped must make edits.
         let is_ported = |file: &usize| {
@@ -48,9 +48,9 @@ impl Desk {
 
 /// Whether a recipe that was stopped in a file makes more edits there. A recipe that only stops steps makes no edits
 /// itself; if all are of this kind, any recipe counts.
-fn writes_more(before: &PortedFile, after: &PortedFile, only_reports: &BTreeSet<String>) -> bool {
+fn writes_more(before: &PortedFile, after: &PortedFile, only_reports: &SortedSet<String>) -> bool {
     let stops = before.diagnostics.iter().filter(|found| found.stops_step).map(|found| &found.recipe);
-    let stopped: BTreeSet<&String> = stops.filter(|recipe| !only_reports.contains(*recipe)).collect();
+    let stopped: SortedSet<&String> = stops.filter(|recipe| !only_reports.contains(*recipe)).collect();
     let count = |file: &PortedFile| {
         let counted = file.edits.iter().filter(|edit| stopped.is_empty() || stopped.contains(&edit.recipe));
         counted.count()
@@ -100,7 +100,7 @@ fn under(by: &Unblocking, port: &Port, options: &Options) -> (Vec<SourceFile>, O
         Unblocking::Sdk(sdk) => options.sdk = Some(sdk.clone()),
         Unblocking::Target { id, .. } => options.target.clone_from(id),
         Unblocking::Without(_) => {
-            let stops: BTreeSet<_> = stops_of(&port.result).collect();
+            let stops: SortedSet<_> = stops_of(&port.result).collect();
             let mut last = None;
             // From the end, so that earlier positions stay valid.
             for (file, line, column) in stops.into_iter().rev() {
