@@ -25,6 +25,8 @@ messages! {
     would_not_parse();
     would_not_compile(shown);
     would_be_unbound(name);
+    would_lose_a_cell(heading);
+    output_lacks_a_cell(heading);
     bridge_out_of_reach(reason);
     mode_out_of_reach(reason);
     no_statement_for_a_test();
