@@ -12,6 +12,7 @@ messages! {
     never_closed(bracket, line);
     not_python(shown);
     cell_not_read(magic);
+    needs_ipython();
     written_file_not_read(magic);
     output_is_not_python(recipes);
     output_has_an_empty_block();

@@ -76,8 +76,7 @@ impl Ported {
     pub fn put_back(&mut self, notebooks: &SortedMap<String, Notebook>) {
         for file in &mut self.files {
             let Some(notebook) = notebooks.get(&file.path) else { continue };
-            // A port keeps the headings of the cells.
-            let json = notebook.with_program(&file.text).unwrap_or_else(|_| notebook.json().to_owned());
+            let json = notebook.with_program(&file.text);
             let hashes = FileHashes { input: hash(notebook.json()), output: hash(&json) };
             self.certificate.files.insert(file.path.clone(), hashes);
             file.notebook = Some(json);
@@ -107,7 +106,7 @@ pub struct PortedFile {
     /// Messages about this file.
     pub diagnostics: Vec<Diagnostic>,
     /// The ported notebook, of which [`PortedFile::text`] is the program; see [`Ported::put_back`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub notebook: Option<String>,
 }
 
@@ -145,7 +144,7 @@ pub struct RemovedComment {
     /// Its line in the original, from 1.
     pub line: usize,
     /// Its cell in a notebook.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub cell: Option<CellPlace>,
     /// Its text, with the `#`.
     pub text: String,
@@ -185,7 +184,7 @@ pub struct Span {
     /// Column after the last character.
     pub end_column: usize,
     /// In a notebook, the cell with the first line, which is a line of the notebook's program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub cell: Option<CellPlace>,
 }
 

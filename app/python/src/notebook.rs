@@ -156,15 +156,12 @@ impl Notebook {
     }
 
     /// The text of its file with the code of a program, which has the headings of [`Notebook::program`]. Code above the
-    /// first one belongs to the first cell.
-    ///
-    /// # Errors
-    ///
-    /// If the heading of a cell is missing: that one.
-    pub fn with_program(&self, program: &str) -> Result<String, String> {
+    /// first one belongs to the first cell. A cell without its heading becomes empty: its code is in the one before.
+    #[must_use]
+    pub fn with_program(&self, program: &str) -> String {
         let mut out = String::new();
         let mut copied = 0;
-        for (cell, code) in self.split(program)? {
+        for (cell, code) in self.cells.iter().zip(self.split(program)) {
             let code = code.strip_suffix('\n').unwrap_or(&code);
             if code != cell.code {
                 out.push_str(&self.json[copied..cell.source.start]);
@@ -174,25 +171,22 @@ impl Notebook {
             }
         }
         out.push_str(&self.json[copied..]);
-        Ok(out)
+        out
     }
 
-    /// Each cell with its code in a program.
-    fn split<'n>(&'n self, program: &str) -> Result<Vec<(&'n Cell, String)>, String> {
-        let mut found: Vec<(&Cell, String)> = Vec::new();
-        let mut above = String::new();
-        let mut next = self.cells.iter().peekable();
+    /// The code of each cell in a program.
+    fn split(&self, program: &str) -> Vec<String> {
+        let mut codes = vec![String::new(); self.cells.len()];
+        let mut at = None;
         for line in program.split_inclusive('\n') {
-            if let Some(cell) = next.next_if(|cell| cell.heading().trim_end() == line.trim_end()) {
-                found.push((cell, std::mem::take(&mut above)));
-                continue;
-            }
-            match found.last_mut() {
-                Some((_, code)) => code.push_str(line),
-                None => above.push_str(line),
+            let next = at.map_or(0, |at| at + 1);
+            let begun = self.cells[next..].iter().position(|cell| cell.heading().trim_end() == line.trim_end());
+            match begun {
+                Some(further) => at = Some(next + further),
+                None => codes[at.unwrap_or(0)].push_str(line),
             }
         }
-        next.next().map_or(Ok(found), |missing| Err(missing.heading().trim_end().to_owned()))
+        codes
     }
 }
 
@@ -234,9 +228,9 @@ mod tests {
     fn check(sources: &[&str], program: &str, (old, new): (&str, &str), expected: &[&str]) {
         let read = read(sources);
         assert_eq!(read.program(), program);
-        assert_eq!(read.with_program(program).as_deref(), Ok(read.json()));
+        assert_eq!(read.with_program(program), read.json());
         let changed = program.replace(old, new);
-        assert_eq!(read.with_program(&changed), Ok(notebook(expected)));
+        assert_eq!(read.with_program(&changed), notebook(expected));
     }
 
     #[test]
@@ -301,11 +295,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_a_heading_cannot_go_back() {
+    fn without_its_heading_a_cell_is_a_part_of_the_one_before() {
         let read = read(&[r#""a""#, r#""b""#]);
         assert_eq!(lost_heading(&read.program(), "import c\n# %% [2]\na\nb\n"), Some(11..20));
         assert_eq!(lost_heading(&read.program(), &read.program().replace('a', "c\nd")), None);
-        assert_eq!(read.with_program("# %% [2]\na\nb\n"), Err("# %% [3]".to_owned()));
+        assert_eq!(read.with_program("# %% [2]\na\nb\n"), notebook(&[r#""a\nb""#, r#""""#]));
+        assert_eq!(read.with_program("# %% [3]\na\nb\n"), notebook(&[r#""""#, r#""a\nb""#]));
     }
 
     #[test]
