@@ -49,7 +49,7 @@ pub(super) fn sources(json: &str) -> Result<Vec<Source>, NotebookFault> {
     }
     // The name of a kernel is free; that of the language is not.
     let language = languages.into_iter().flatten().next();
-    match language.filter(|language| !language.to_lowercase().contains("python")) {
+    match language.filter(|language| !language.to_ascii_lowercase().contains("python")) {
         Some(language) => Err(NotebookFault::Language(language)),
         None => Ok(sources),
     }
