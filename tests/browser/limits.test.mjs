@@ -64,7 +64,7 @@ onPage("a file, an archive, a notebook that is too large is refused unread, with
   try {
     await refused(page, large("big.py", 5), /big\.py is too big for this page: 5\.0 MB, but the limit is 4 MB\./, less);
     await refused(page, large("big.zip", 20), /big\.zip is too big for this page: 20\.0 MB, but the limit is 16 MB\./);
-    await refused(page, large("big.ipynb", 40), /is a notebook\. Export it as a script: jupyter nbconvert --to script/);
+    await refused(page, large("big.ipynb", 40), /big\.ipynb is too big for this page: 40\.0 MB, but the limit is 16 MB\./);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -312,11 +312,11 @@ onPage("bad input is named, with its place, and nothing is lost", {}, async (pag
   await refused({ name: "latin1.py", bytes: fixture("latin1_undeclared.py") }, /not UTF-8.*line \d+, column \d+/);
   await refused({ name: "big.py", bytes: Buffer.alloc(5 << 20, "x = 1\n") }, /too big/);
   await refused({ name: "a.zip", bytes: Buffer.from("PK no archive") }, /zip/);
-  await refused({ name: "run.ipynb", text: "{}" }, /notebook/);
+  await refused({ name: "run.ipynb", text: "{}" }, /run\.ipynb can’t be read: this is not a notebook: it has no cells\./);
   await inFolder((folder) => {
     const pack = "import sys, zipfile\nwith zipfile.ZipFile('n.zip', 'w') as out:\n  for name in sys.argv[1:]: out.writestr(name, '{}')";
     execFileSync("python3", ["-c", pack, "p/a.ipynb", "p/b.ipynb", "p/.ipynb_checkpoints/a.ipynb", "p/x.csv"], { cwd: folder });
-    return refused({ name: "n.zip", bytes: readFileSync(join(folder, "n.zip")) }, /contains no Python files, but 2 notebooks\. Export them.*nbconvert/);
+    return refused({ name: "n.zip", bytes: readFileSync(join(folder, "n.zip")) }, /p\/a\.ipynb can’t be read: this is not a notebook.*Also not opened: p\/b\.ipynb\./);
   });
   for (const name of ["not_python.py", "python2.py", "half_pasted.py"]) {
     await page.chooseFiles([{ name, bytes: fixture(name) }]);
@@ -359,6 +359,43 @@ onPage("line ends, tabs and the byte order mark stay", {}, async (page) => {
   assert.equal(text.split("\n").length, text.split("\r\n").length);
   assert.ok(text.endsWith("# end\r\n"));
   assert.ok(text.includes("\t"));
+});
+
+onPage("a notebook is ported in its cells, edited, kept and given back as its file", {}, async (page) => {
+  const cell = (...source) => ({ cell_type: "code", execution_count: 1, metadata: {}, outputs: [{ output_type: "stream", name: "stdout", text: ["caf\u00e9\n"] }], source });
+  const cells = [
+    { cell_type: "markdown", metadata: {}, source: ["# A model"] },
+    cell("%matplotlib inline\n", "import torch\n", "net = torch.nn.Linear(4, 1).cuda()"),
+    cell("%%time\n", "x = torch.rand(2, 4).cuda()\n", "net(x).sum().backward()"),
+  ];
+  const text = JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5 }, null, 1) + "\n";
+  await page.chooseFiles([{ name: "run.ipynb", text }]);
+  const summary = await page.ported();
+  assert.match(summary, /^2 changes/);
+  await page.showSource();
+  assert.match(await page.source(), /^# %% \[2\]\nget_ipython\(\)\.run_line_magic\("matplotlib", "inline"\)\nimport torch\n[^]*# %% \[3\] %%time\n/);
+  const expected = text.replace('Linear(4, 1).cuda()', 'Linear(4, 1).to(\\"xpu\\")').replace('rand(2, 4).cuda()', 'rand(2, 4).to(\\"xpu\\")');
+  await page.choose("target", "xpu");
+  await page.summaryOtherThan(summary);
+  assert.equal((await page.download("download-file")).bytes.toString(), expected);
+  const patch = await page.download("patch");
+  await inFolder((folder) => {
+    writeFileSync(join(folder, "run.ipynb"), text);
+    writeFileSync(join(folder, "a.patch"), patch.bytes);
+    execFileSync("git", ["apply", "a.patch"], { cwd: folder });
+    assert.equal(readFileSync(join(folder, "run.ipynb"), "utf8"), expected);
+  });
+  // Edited on the page, and there again after a reload.
+  await page.page.locator("#source").focus();
+  await page.page.keyboard.press("Control+End");
+  await page.page.keyboard.insertText("print(x.cuda())\n");
+  await page.ported();
+  await page.page.waitForFunction(() => /saved in this browser/.test(document.querySelector("#kept")?.textContent));
+  await page.page.reload();
+  await page.ported();
+  const edited = JSON.parse((await page.download("download-file")).bytes.toString());
+  assert.deepEqual(edited.cells[2].source.slice(-2), ["net(x).sum().backward()\n", 'print(x.to("xpu"))']);
+  assert.deepEqual(edited.cells[2].outputs, cells[2].outputs);
 });
 
 onPage("a project as files, and back as a zip", {}, async (page) => {

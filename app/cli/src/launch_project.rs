@@ -10,6 +10,7 @@ use codemod::{Options, RecipeSet, Views};
 use launch::Target;
 use launch::form::Fields;
 use python::SourceFile;
+use python::notebook::is_notebook;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -71,7 +72,8 @@ pub(crate) fn read(folder: &Path, entry: Option<&str>, target: Target) -> Result
 
 /// For a program without its project: whether its own file has a training step that is not ported.
 pub(crate) fn read_entry(entry: Option<&str>, target: Target) -> Read {
-    let text = entry.filter(|path| python::is_python(path)).and_then(|path| std::fs::read_to_string(path).ok());
+    let is_script = |path: &&str| python::is_python(path) && !is_notebook(path);
+    let text = entry.filter(is_script).and_then(|path| std::fs::read_to_string(path).ok());
     let Some((path, text)) = entry.zip(text) else { return Read::default() };
     let files = [SourceFile { path: path.to_owned(), text }];
     Read { fields: unported(&files, &[path.to_owned()], target, RecipeSet::embedded()).into_iter().collect() }

@@ -24,11 +24,11 @@ impl OnDisk {
 
 /// `path:line:column: severity[recipe] message`, on one line.
 pub(crate) fn message(path: &str, diagnostic: &Diagnostic, on_disk: OnDisk) -> String {
-    let Span { line, column, .. } = on_disk.place(diagnostic);
+    let place = on_disk.place(diagnostic).shown();
     let Diagnostic { severity, recipe, message, .. } = diagnostic;
     let severity = word(*severity);
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("{path}:{line}:{column}: {severity}[{recipe}] {message}")
+    format!("{path}:{place}: {severity}[{recipe}] {message}")
 }
 
 /// The reports of a port, one per line. A remedy of several sentences is printed completely at its first place; after
@@ -58,10 +58,10 @@ pub(crate) fn word(severity: Severity) -> &'static str {
 
 /// The first lines of a port without its training step: where the step stops, what was done, what remains.
 pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_disk: &[OnDisk]) -> String {
-    let stops = overview.stops.iter().map(|(file, diagnostic)| {
-        let place = on_disk[*file].place(diagnostic);
-        format!("{}:{}:{}", shown[*file], place.line, place.column)
-    });
+    let stops = overview
+        .stops
+        .iter()
+        .map(|(file, diagnostic)| format!("{}:{}", shown[*file], on_disk[*file].place(diagnostic).shown()));
     let or_nothing = |list: Vec<String>| if list.is_empty() { "nothing".to_owned() } else { list.join("; ") };
     let left = overview.left.iter().map(|(title, places)| match places {
         1 => title.clone(),
@@ -98,9 +98,11 @@ pub(crate) fn summary(ported: &Ported, changes: usize) -> String {
 pub(crate) fn removed_comments(path: &str, edits: &[Edit]) -> Option<String> {
     let all: Vec<&RemovedComment> = edits.iter().flat_map(|edit| &edit.comments_removed).collect();
     let (first, number) = (all.first()?, all.len());
-    let lines: Vec<String> = all.iter().map(|comment| comment.line.to_string()).collect();
+    let lines: Vec<String> = all.iter().map(|comment| comment.shown()).collect();
     Some(match number {
-        1 => format!("{path}:{}: the comment `{}` is removed with the code that it describes", first.line, first.text),
+        1 => {
+            format!("{path}:{}: the comment `{}` is removed with the code that it describes", first.shown(), first.text)
+        }
         _ => format!(
             "{path}: {number} comments are removed with the code that they describe, in lines {}",
             lines.join(", ")
@@ -118,8 +120,8 @@ mod tests {
 
     fn diagnostic(line: usize, message: &str) -> Diagnostic {
         Diagnostic {
-            original: Span { line, column: 7, end_line: line, end_column: 9 },
-            ported: Span { line: line + 10, column: 11, end_line: line + 10, end_column: 13 },
+            original: Span { line, column: 7, end_line: line, end_column: 9, cell: None },
+            ported: Span { line: line + 10, column: 11, end_line: line + 10, end_column: 13, cell: None },
             severity: Severity::Warning,
             recipe: "hpu#data-parallel".into(),
             message: message.into(),
@@ -130,7 +132,8 @@ mod tests {
     #[test]
     fn comments_that_go_are_named() {
         let check = |comments: &[(usize, &str)], expected: Option<&str>| {
-            let of = |(line, text): &(usize, &str)| RemovedComment { line: *line, text: (*text).to_owned() };
+            let of =
+                |(line, text): &(usize, &str)| RemovedComment { line: *line, cell: None, text: (*text).to_owned() };
             let edit = Edit {
                 id: "a".into(),
                 recipe: "hpu#amp".into(),

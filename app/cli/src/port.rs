@@ -2,7 +2,7 @@
 
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
 use crate::messages::{OnDisk, count, messages, outline, removed_comments, summary};
-use crate::project::{EXPORT, Input, Project, is_configuration};
+use crate::project::{Input, Project, is_configuration};
 use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
 use crate::{launch_project, output, sarif};
@@ -63,11 +63,6 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         left => format!("; {} not written, as said above", count(left, "file")),
     };
     say_line!("{}{of_them}", summary(ported, changes(&project, ported)));
-    let python = project.inputs.iter().any(|input| input.text.is_ok());
-    if let (true, notebooks @ 1..) = (python, project.notebooks_left_out) {
-        let notebooks = if notebooks == 1 { "1 notebook".to_owned() } else { format!("{notebooks} notebooks") };
-        say_line!("portolan: skipped {notebooks}; convert to Python with {EXPORT}");
-    }
     // A copy of the folder names all links that are not in it.
     let is_copy = args.out.is_some() && project.whole_folder;
     for link in project.links_left_out.iter().filter(|_| !is_copy) {
@@ -174,6 +169,8 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
     let (mut ported, views) = codemod::port_with_views(&sources, recipes, options, &trees);
     let ledgers = codemod::ledgers(&views, &ported.target, recipes);
     let programs = launch_project::programs(&sources, &views, &ported.target, recipes);
+    let notebooks = project.inputs.iter().filter_map(|input| Some((input.path.clone(), input.notebook.clone()?)));
+    ported.put_back(&notebooks.collect());
     ported.keep_reported(&is_configuration);
     let is_left = |file: &SourceFile| ported.certificate.files.contains_key(&file.path);
     shown.extend(paths.into_iter().zip(&configuration).filter(|(_, file)| is_left(file)).map(|(path, _)| path));
@@ -186,6 +183,7 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
                 text: String::new(),
                 edits: vec![],
                 diagnostics,
+                notebook: None,
             };
             ported.files.insert(index, refused);
         }
@@ -213,11 +211,10 @@ pub(crate) fn idle_options(project: &Project, recipes: &RecipeSet, options: &Opt
 
 fn patch(project: &Project, ported: &Ported) -> String {
     let files = project.inputs.iter().zip(&ported.files);
-    let patch = files.map(|(input, file)| match &input.text {
-        Ok(text) => codemod::git_patch_of(&file.path, text, &file.text),
-        Err(_) => String::new(),
-    });
-    patch.collect()
+    files
+        .filter_map(|(input, file)| Some((&file.path, input.before_and_after(file)?)))
+        .map(|(path, (before, after))| codemod::git_patch_of(path, before, after))
+        .collect()
 }
 
 /// A target that no guide is for.

@@ -1,16 +1,16 @@
 //! The files of a port, and their names.
 
-use crate::reading::{read_some, refusal, text_of};
+use crate::reading::{LIMIT, NOTEBOOK_LIMIT, read_some, refusal, text_of};
 use crate::replacement::left_whole;
 use crate::usage::{Usage, usage};
-use codemod::{Diagnostic, Severity};
+use codemod::{Diagnostic, PortedFile, Severity};
 use python::SourceFile;
+use python::notebook::{Notebook, is_notebook};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use training::words::NOTEBOOK_MAGICS;
 
-/// The command that converts notebooks to Python.
-pub(crate) const EXPORT: &str = "jupyter nbconvert --to script *.ipynb";
 /// The name of the text from stdin.
 const STDIN: &str = "stdin.py";
 
@@ -22,8 +22,6 @@ pub(crate) struct Project {
     /// Whether the user passed one folder, which is then the whole project.
     pub(crate) whole_folder: bool,
     pub(crate) inputs: Vec<Input>,
-    /// Notebooks in the given folders, which are not read.
-    pub(crate) notebooks_left_out: usize,
     /// Links in the given folders that lead to files outside, which are neither read nor written.
     pub(crate) links_left_out: Vec<PathBuf>,
 }
@@ -40,8 +38,18 @@ pub(crate) struct Input {
     pub(crate) shown: String,
     /// Its path on disk; none for stdin.
     pub(crate) disk: Option<PathBuf>,
-    /// The text, or why it can't be read.
+    /// The text, of a notebook the program of its cells; or why it can't be read.
     pub(crate) text: Result<String, Diagnostic>,
+    /// The notebook, if it is one.
+    pub(crate) notebook: Option<Notebook>,
+}
+
+impl Input {
+    /// The file as it was read, and as a port makes it; none if it can't be read.
+    pub(crate) fn before_and_after<'a>(&'a self, ported: &'a PortedFile) -> Option<(&'a str, &'a str)> {
+        let text = self.text.as_ref().ok()?;
+        Some((self.notebook.as_ref().map_or(text, Notebook::json), ported.written()))
+    }
 }
 
 impl Project {
@@ -62,8 +70,7 @@ impl Project {
         }
         let root = root_of(paths)?;
         let whole_folder = matches!(paths, [only] if !is_stdin(only) && only.is_dir());
-        let mut project =
-            Project { root, whole_folder, inputs: Vec::new(), notebooks_left_out: 0, links_left_out: Vec::new() };
+        let mut project = Project { root, whole_folder, inputs: Vec::new(), links_left_out: Vec::new() };
         let mut seen = HashSet::new();
         for path in paths {
             if is_stdin(path) {
@@ -71,13 +78,10 @@ impl Project {
             } else if path.is_dir() {
                 let mut files = Vec::new();
                 let out = out.and_then(|out| fs::canonicalize(out).ok()).filter(|out| !same(path, out));
-                let (mut notebooks, mut unread) = (0, Vec::new());
+                let mut unread = Vec::new();
                 let within = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
                 walk(path, out.as_deref(), &mut |found| match found {
-                    Found::File(file) => {
-                        notebooks += usize::from(is_notebook(&file));
-                        files.extend(wanted(&file).then_some(file));
-                    }
+                    Found::File(file) => files.extend(wanted(&file).then_some(file)),
                     // The target of a link in the project has a name of its own there.
                     Found::Link(link) if wanted(&link) => match fs::canonicalize(&link) {
                         Ok(real) => match real.strip_prefix(&within) {
@@ -96,13 +100,8 @@ impl Project {
                     let message = format!("the folder can't be read: {error}");
                     project.inputs.push(project.input(&folder, Err(refusal(&[], "engine#input", message))));
                 }
-                project.notebooks_left_out += notebooks;
                 if files.is_empty() {
-                    let message = match notebooks {
-                        0 => "no Python files and no requirements.txt in this folder".to_string(),
-                        1 => format!("no Python files in this folder, but 1 notebook; export it first: {EXPORT}"),
-                        n => format!("no Python files in this folder, but {n} notebooks; export them first: {EXPORT}"),
-                    };
+                    let message = "no Python files, notebooks or requirements.txt in this folder".to_owned();
                     project.inputs.push(project.input(path, Err(refusal(&[], "engine#input", message))));
                 }
                 for file in files.into_iter().filter(|file| seen.insert(fs::canonicalize(file).ok())) {
@@ -158,12 +157,21 @@ impl Project {
             }
             _ => text,
         };
+        let (text, notebook) = match text {
+            Ok(json) if is_notebook(&path) => match Notebook::read(&json, NOTEBOOK_MAGICS) {
+                Ok(notebook) => (Ok(notebook.program()), Some(notebook)),
+                Err(fault) => (Err(refusal(&[], "engine#notebook", fault.to_string())), None),
+            },
+            text => (text, None),
+        };
         // The sources of a folder are ported without such a file.
-        let is_beside =
-            |refused: &Diagnostic| self.whole_folder && !path.ends_with(".py") && refused.recipe == "engine#not-utf8";
+        let is_beside = |refused: &Diagnostic| {
+            let of_others = !path.ends_with(".py") && refused.recipe == "engine#not-utf8";
+            self.whole_folder && (of_others || is_notebook(&path))
+        };
         let severity = |refused: &Diagnostic| if is_beside(refused) { Severity::Warning } else { refused.severity };
         let text = text.map_err(|refused| Diagnostic { severity: severity(&refused), ..refused });
-        Input { path, shown, disk: Some(file.to_path_buf()), text }
+        Input { path, shown, disk: Some(file.to_path_buf()), text, notebook }
     }
 }
 
@@ -219,7 +227,8 @@ fn clean(path: &Path) -> PathBuf {
 /// Whether a file found in a folder is of a kind that recipes are about.
 fn is_source(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt"))
+    [".py", ".pyw", ".ipynb"].iter().any(|ending| name.ends_with(ending))
+        || (name.starts_with("requirements") && name.ends_with(".txt"))
 }
 
 fn is_yaml(file: &Path) -> bool {
@@ -277,28 +286,20 @@ fn walk(folder: &Path, out: Option<&Path>, visit: &mut dyn FnMut(Found)) {
 }
 
 fn from_stdin() -> Input {
-    let text = match read_some(std::io::stdin().lock(), None) {
+    let text = match read_some(std::io::stdin().lock(), None, LIMIT) {
         Ok(bytes) => bytes.and_then(text_of).and_then(not_empty),
         Err(error) => Err(refusal(&[], "engine#input", format!("stdin can't be read: {error}"))),
     };
-    Input { path: STDIN.into(), shown: STDIN.into(), disk: None, text }
-}
-
-fn is_notebook(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "ipynb")
+    Input { path: STDIN.into(), shown: STDIN.into(), disk: None, text, notebook: None }
 }
 
 fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
-    if named && is_notebook(file) {
-        let message = "this is a notebook; export it first: jupyter nbconvert --to script";
-        return Err(refusal(&[], "engine#input", message.into()));
-    }
     if named && file.extension().is_some_and(|ending| ending == "zip") {
         return Err(refusal(&[], "engine#input", "this is a zip archive; unpack it and port the folder".into()));
     }
     // A script may have no extension; a file with a different one is not a script.
     if named && file.exists() && !is_source(file) && file.extension().is_some() {
-        let message = "this is neither Python nor requirements.txt: no recipe mentions such files";
+        let message = "this is neither Python, a notebook nor requirements.txt: no recipe mentions such files";
         return Err(refusal(&[], "engine#input", message.into()));
     }
     let read = || {
@@ -315,7 +316,8 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
             );
             return Ok(Err(refusal(&[], "engine#input", message)));
         }
-        read_some(fs::File::open(file)?, Some(about.len()))
+        let limit = if file.to_str().is_some_and(is_notebook) { NOTEBOOK_LIMIT } else { LIMIT };
+        read_some(fs::File::open(file)?, Some(about.len()), limit)
     };
     match read() {
         // An empty `__init__.py` is not reported; another empty file that was named is.

@@ -3,32 +3,35 @@
 use codemod::{Diagnostic, Severity, Span};
 use std::io::Read;
 
-/// The largest file that is read.
-const LIMIT: usize = 8 * 1024 * 1024;
+/// The largest program that is read.
+pub(crate) const LIMIT: usize = 8 * 1024 * 1024;
 
-/// Reads a file up to the maximum size for a port, without loading more into memory. `size` is the file's own, if
-/// known.
-pub(crate) fn read_some(from: impl Read, size: Option<u64>) -> std::io::Result<Result<Vec<u8>, Diagnostic>> {
-    let most = LIMIT as u64 + 1;
+/// The largest notebook that is read: most of one is the output of its cells.
+pub(crate) const NOTEBOOK_LIMIT: usize = 64 * 1024 * 1024;
+
+/// Reads a file up to a maximum size, without loading more into memory. `size` is the file's own, if known.
+pub(crate) fn read_some(
+    from: impl Read,
+    size: Option<u64>,
+    limit: usize,
+) -> std::io::Result<Result<Vec<u8>, Diagnostic>> {
+    let most = limit as u64 + 1;
     if let Some(size) = size.filter(|size| *size >= most) {
-        return Ok(Err(too_large(size)));
+        return Ok(Err(too_large(size, limit)));
     }
     let mut bytes = Vec::new();
     from.take(most).read_to_end(&mut bytes)?;
-    Ok(if bytes.len() > LIMIT { Err(too_large(most)) } else { Ok(bytes) })
+    Ok(if bytes.len() > limit { Err(too_large(most, limit)) } else { Ok(bytes) })
 }
 
-fn too_large(size: u64) -> Diagnostic {
-    let (size, limit) = (size as f64 / 1048576.0, LIMIT / 1048576);
+fn too_large(size: u64, limit: usize) -> Diagnostic {
+    let (size, limit) = (size as f64 / 1048576.0, limit / 1048576);
     let message = format!("the file is {size:.1} MiB, larger than the limit of {limit} per run; split it");
     refusal(&[], "engine#too-large", message)
 }
 
 /// The text of a file, or a message that replaces it.
 pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
-    if bytes.len() > LIMIT {
-        return Err(too_large(bytes.len() as u64));
-    }
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err(refusal(&[], "engine#not-utf8", "the file is UTF-16; save it as UTF-8".into()));
     }
@@ -52,7 +55,7 @@ pub(crate) fn refusal(before: &[u8], id: &str, message: String) -> Diagnostic {
     let before = String::from_utf8_lossy(before);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").trim_start_matches('\u{feff}').chars().count() + 1;
-    let place = Span { line, column, end_line: line, end_column: column + 1 };
+    let place = Span { line, column, end_line: line, end_column: column + 1, cell: None };
     Diagnostic {
         original: place,
         ported: place,

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     kit::write(&folder.path().join(KIT))?;
     let root = project.root.clone().unwrap_or_default();
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
-    let texts = texts.map(|(_, file)| (file.path.as_str(), file.text.as_str()));
+    let texts = texts.map(|(_, file)| (file.path.as_str(), file.written()));
     tree::write(texts, &root, &folder.path().join(PORT))?;
     let report = port::report(&port, recipes, &options);
     fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;

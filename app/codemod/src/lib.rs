@@ -57,7 +57,7 @@ pub use example::{Example, pack_examples};
 pub use ledger::{Figure, Ledger, LedgerEntry, ledgers};
 pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
 pub use overview::{Overview, overview, unported};
-pub use patch_file::{git_patch, git_patch_from_any, git_patch_of};
+pub use patch_file::{git_patch_from_any, git_patch_of};
 pub use port::{Views, port, port_with_views};
 pub use ported::{
     Applicability, Certificate, Diagnostic, Edit, FileHashes, Options, Ported, PortedFile, RemovedComment, Severity,

@@ -12,6 +12,7 @@ messages! {
     never_closed(bracket, line);
     not_python(shown);
     cell_not_read(magic);
+    needs_ipython();
     written_file_not_read(magic);
     output_is_not_python(recipes);
     output_has_an_empty_block();
@@ -25,6 +26,8 @@ messages! {
     would_not_parse();
     would_not_compile(shown);
     would_be_unbound(name);
+    would_lose_a_cell(heading);
+    output_lacks_a_cell(heading);
     bridge_out_of_reach(reason);
     mode_out_of_reach(reason);
     no_statement_for_a_test();

@@ -1,17 +1,10 @@
 //! One patch for several files, in the form that `git diff` writes and `git apply` takes.
 
 use crate::diff::{Hunk, changed_runs};
-use crate::{Ported, SourceFile};
 use std::fmt::Write;
 
 /// Unchanged lines around a change.
 const CONTEXT: u32 = 3;
-
-/// The patch of a whole port; empty if nothing changed. `sources` are the files that were ported, in the same order.
-pub fn git_patch(sources: &[SourceFile], ported: &Ported) -> String {
-    let files = sources.iter().zip(&ported.files);
-    files.map(|(source, file)| git_patch_of(&source.path, &source.text, &file.text)).collect()
-}
 
 /// The patch of one file; empty if nothing changed. Line endings are those of the file, so a patch of a file with
 /// `\r\n` has them too.

@@ -5,6 +5,7 @@ use crate::messages::{self, ends_early, file_is_binary, file_too_large, no_compu
 use crate::ported::{Diagnostic, Severity, SourceFile, Span};
 use crate::rope::Rope;
 use python::lines::LineStarts;
+use python::notebook::{CellLines, is_notebook};
 use python::tree::{Id, Index, Tree, kinds};
 use sorting::SortedMap;
 use std::cell::Cell;
@@ -22,13 +23,16 @@ const MIB: usize = 1024 * 1024;
 struct Lines<'a> {
     text: &'a str,
     starts: LineStarts,
+    /// Those of a notebook.
+    cells: Option<CellLines>,
     /// The last byte that was asked about, and the characters before it in its line: the next one is often behind it.
     last: Cell<(usize, usize)>,
 }
 
 impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { text, starts: LineStarts::new(text), last: Cell::default() }
+    fn new(path: &str, text: &'a str) -> Self {
+        let cells = is_notebook(path).then(|| CellLines::of(text));
+        Self { text, starts: LineStarts::new(text), cells, last: Cell::default() }
     }
 
     /// Line and column, from 1, columns in characters.
@@ -45,7 +49,8 @@ impl<'a> Lines<'a> {
     fn span(&self, range: &Range<usize>) -> Span {
         let (line, column) = self.position(range.start);
         let (end_line, end_column) = self.position(range.end);
-        Span { line, column, end_line, end_column }
+        let cell = self.cells.as_ref().and_then(|cells| cells.place(line));
+        Span { line, column, end_line, end_column, cell }
     }
 }
 
@@ -95,19 +100,19 @@ pub(crate) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// `text` is the rope's; the definitions have the messages.
-    pub(crate) fn new(rope: &'a Rope<'a>, text: &'a str, definitions: &'a Definitions) -> Self {
-        Self { rope, original: Lines::new(rope.original), ported: Lines::new(text), definitions }
+    /// `text` is the rope's, of the file with this path; the definitions have the messages.
+    pub(crate) fn new(path: &str, rope: &'a Rope<'a>, text: &'a str, definitions: &'a Definitions) -> Self {
+        Self { rope, original: Lines::new(path, rope.original), ported: Lines::new(path, text), definitions }
     }
 
     /// A message about a byte of the original, and its counterpart in the port.
     pub(crate) fn of_original(&self, at: usize, remark: Remark) -> Diagnostic {
-        Diagnostic { original: self.original.span(&(at..at)), ..self.diagnostic(remark) }
+        Diagnostic { original: self.of_byte(at), ..self.diagnostic(remark) }
     }
 
-    /// The line of a byte of the original, from 1.
-    pub(crate) fn line_of_original(&self, at: usize) -> usize {
-        self.original.starts.row(at).0 + 1
+    /// A byte of the original.
+    pub(crate) fn of_byte(&self, at: usize) -> Span {
+        self.original.span(&(at..at))
     }
 
     pub(crate) fn diagnostic(&self, remark: Remark) -> Diagnostic {

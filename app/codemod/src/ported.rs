@@ -1,7 +1,10 @@
 //! The result of a port: plain data that the command prints, the page shows and the tests compare.
 
+use crate::recipe::hex;
 pub use python::SourceFile;
+use python::notebook::{CellPlace, Notebook};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use sorting::SortedMap;
 
 /// How the port treats the code for other devices.
@@ -68,6 +71,18 @@ pub struct Ported {
 }
 
 impl Ported {
+    /// Puts the code of notebooks back in their cells: writes [`PortedFile::notebook`], and what the certificate says of
+    /// the files. By path, the notebooks whose programs were ported.
+    pub fn put_back(&mut self, notebooks: &SortedMap<String, Notebook>) {
+        for file in &mut self.files {
+            let Some(notebook) = notebooks.get(&file.path) else { continue };
+            let json = notebook.with_program(&file.text);
+            let hashes = FileHashes { input: hash(notebook.json()), output: hash(&json) };
+            self.certificate.files.insert(file.path.clone(), hashes);
+            file.notebook = Some(json);
+        }
+    }
+
     /// Removes the files of a kind that have no messages, and moves the others of that kind to the end.
     pub fn keep_reported(&mut self, is_of_kind: &dyn Fn(&str) -> bool) {
         let Self { files, certificate, .. } = self;
@@ -90,6 +105,17 @@ pub struct PortedFile {
     pub edits: Vec<Edit>,
     /// Messages about this file.
     pub diagnostics: Vec<Diagnostic>,
+    /// The ported notebook, of which [`PortedFile::text`] is the program; see [`Ported::put_back`].
+    #[serde(default)]
+    pub notebook: Option<String>,
+}
+
+impl PortedFile {
+    /// What the file contains after the port.
+    #[must_use]
+    pub fn written(&self) -> &str {
+        self.notebook.as_deref().unwrap_or(&self.text)
+    }
 }
 
 /// A replacement of a byte range of the original text.
@@ -117,8 +143,19 @@ pub struct Edit {
 pub struct RemovedComment {
     /// Its line in the original, from 1.
     pub line: usize,
+    /// Its cell in a notebook.
+    #[serde(default)]
+    pub cell: Option<CellPlace>,
     /// Its text, with the `#`.
     pub text: String,
+}
+
+impl RemovedComment {
+    /// Its line, in a notebook `cell N:line`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.cell.map_or_else(|| self.line.to_string(), |CellPlace { cell, line }| format!("cell {cell}:{line}"))
+    }
 }
 
 /// How much a diagnostic matters.
@@ -146,11 +183,23 @@ pub struct Span {
     pub end_line: usize,
     /// Column after the last character.
     pub end_column: usize,
+    /// In a notebook, the cell with the first line, which is a line of the notebook's program.
+    #[serde(default)]
+    pub cell: Option<CellPlace>,
 }
 
 impl Span {
     /// The first character of a text.
-    pub const START: Self = Self { line: 1, column: 1, end_line: 1, end_column: 1 };
+    pub const START: Self = Self { line: 1, column: 1, end_line: 1, end_column: 1, cell: None };
+
+    /// `line:column`, in a notebook `cell N:line:column`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self.cell {
+            Some(CellPlace { cell, line }) => format!("cell {cell}:{line}:{}", self.column),
+            None => format!("{}:{}", self.line, self.column),
+        }
+    }
 }
 
 /// A message at a location.
@@ -205,4 +254,9 @@ pub struct FileHashes {
     pub input: String,
     /// Of the ported text.
     pub output: String,
+}
+
+/// The SHA-256 of a text, in hex.
+pub(crate) fn hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
 }

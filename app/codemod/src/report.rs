@@ -5,6 +5,7 @@ use crate::{
     Certificate, Diagnostic, Edit, Figure, Ledger, Options, Ported, RecipeInfo, RecipeSet, Severity, Span, Style,
 };
 use guide::Citation;
+use python::notebook::CellPlace;
 use serde::{Deserialize, Serialize};
 use sorting::SortedMap;
 use training::Quantity;
@@ -41,10 +42,26 @@ struct FileReport<'a> {
 }
 
 #[derive(Serialize)]
+struct SpanReport {
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cell: Option<CellPlace>,
+}
+
+impl From<Span> for SpanReport {
+    fn from(Span { line, column, end_line, end_column, cell }: Span) -> Self {
+        Self { line, column, end_line, end_column, cell }
+    }
+}
+
+#[derive(Serialize)]
 struct DiagnosticReport<'a> {
     #[serde(flatten)]
-    original: Span,
-    ported: Span,
+    original: SpanReport,
+    ported: SpanReport,
     severity: Severity,
     recipe: &'a str,
     message: &'a str,
@@ -54,7 +71,8 @@ struct DiagnosticReport<'a> {
 impl<'a> From<&'a Diagnostic> for DiagnosticReport<'a> {
     fn from(diagnostic: &'a Diagnostic) -> Self {
         let Diagnostic { original, ported, severity, recipe, message, stops_step } = diagnostic;
-        Self { original: *original, ported: *ported, severity: *severity, recipe, message, stops_step: *stops_step }
+        let (original, ported) = ((*original).into(), (*ported).into());
+        Self { original, ported, severity: *severity, recipe, message, stops_step: *stops_step }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Code in strings, where no recipe finds it: notebook cells with a magic, as in an exported notebook.
+//! An exported notebook: its cells with a magic are code in strings, where no recipe finds it, and its calls need IPython.
 
 use crate::definitions::Said;
 use crate::messages;
 use python::names::called_name;
+use python::notebook::is_notebook;
 use python::tree::{Id, kinds};
 use std::ops::Range;
 use training::FileView;
@@ -40,6 +41,15 @@ pub(crate) fn unread(view: &FileView<'_>) -> Vec<Unread> {
             }
         }
     }
+    // In a notebook they are not calls.
+    let k = kinds();
+    let guards = [k.if_statement, k.try_statement, k.function_definition];
+    let is_always_run = |call: &Id| !index.ancestors(*call).any(|part| guards.contains(&index.kind(part)));
+    let calls =
+        || ["run_line_magic", "run_cell_magic", "system", "getoutput"].into_iter().flat_map(|name| view.calls(name));
+    let first = calls().copied().filter(of_ipython).filter(is_always_run).min_by_key(|call| index.range(*call).start);
+    let first = first.filter(|_| !is_notebook(view.path));
+    found.extend(first.map(|call| Unread { range: index.range(call), message: messages::needs_ipython() }));
     sorting::by_key(&mut found, |unread| unread.range.start);
     found
 }

@@ -170,6 +170,8 @@ impl<'a> Draft<'a> {
             self.problem("entry", "is required: the training program");
         } else if request.entry.starts_with('-') {
             self.problem("entry", "would be read as an option; prefix it with ./");
+        } else if request.entry.ends_with(".ipynb") {
+            self.problem("entry", "is a notebook, which runs in Jupyter; export it: jupyter nbconvert --to script");
         }
         let keys = [&request.batch_key, &request.distributed_key].into_iter().flatten();
         let texts = std::iter::once(&request.entry).chain(keys).chain(&request.args).chain(request.values.values());

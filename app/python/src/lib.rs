@@ -4,7 +4,7 @@
 //! the crates above: nodes by number in an [`Index`], imports and scopes as [`Names`], the [`Layout`] that new code has
 //! to follow. [`pattern`] matches Python with metavariables against nodes. [`edit`] writes changes of statements or
 //! expressions into the text, [`importer`] adds imports, and [`imports`] determines which are read. [`compiles`] finds
-//! what Python would reject in a text, and [`scopes`] names that are not defined. [`origins`] follows a value back through a project, [`modules`] its imports. [`newer`] finds code that needs a newer Python.
+//! what Python would reject in a text, and [`scopes`] names that are not defined. [`origins`] follows a value back through a project, [`modules`] its imports. [`newer`] finds code that needs a newer Python, and [`notebook`] reads and writes the cells of a notebook.
 //!
 //! The crate knows nothing about accelerators or training programs, and does no IO.
 
@@ -23,6 +23,7 @@ pub mod lines;
 pub mod modules;
 pub mod names;
 pub mod newer;
+pub mod notebook;
 pub mod numbers;
 pub mod origins;
 pub mod pattern;

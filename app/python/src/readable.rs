@@ -167,7 +167,7 @@ fn next_code(bytes: &[u8], mut at: usize) -> (usize, usize) {
 }
 
 /// The byte after the string that begins with the quote at `at`.
-fn string_end(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn string_end(bytes: &[u8], at: usize) -> usize {
     let quote = bytes[at];
     let three = [quote; 3];
     let long = bytes[at..].starts_with(&three);

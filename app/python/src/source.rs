@@ -1,5 +1,6 @@
 //! A source file as passed to the engine.
 
+use crate::notebook::is_notebook;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -8,7 +9,8 @@ use std::ops::Range;
 pub struct SourceFile {
     /// Path relative to the project's root.
     pub path: String,
-    /// The whole text, exactly as on disk (BOM, line endings, tabs and all).
+    /// The whole text, exactly as on disk (BOM, line endings, tabs and all). Of a notebook, the program of its
+    /// cells: see [`Notebook::program`](crate::notebook::Notebook::program).
     pub text: String,
 }
 
@@ -29,9 +31,10 @@ pub fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = Range<usi
     found.filter(move |w| !text[..w.start].ends_with(of_word) && !text[w.end..].starts_with(of_word))
 }
 
-/// Whether a path is that of a Python file: `.py`, `.pyw`, or a script without an extension.
+/// Whether a path is that of a Python file: `.py`, `.pyw`, a script without an extension, or a notebook, whose text is that
+/// of its program.
 #[must_use]
 pub fn is_python(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.ends_with(".py") || name.ends_with(".pyw") || !name.contains('.')
+    name.ends_with(".py") || name.ends_with(".pyw") || is_notebook(name) || !name.contains('.')
 }

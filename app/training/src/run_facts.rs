@@ -15,6 +15,7 @@ use crate::target::TargetFacts;
 use crate::view::FileView;
 use guide::ProgramTerms;
 use python::SourceFile;
+use python::notebook::is_notebook;
 use python::strings::plain_string;
 use python::tree::{Id, Trees, kinds};
 use serde::{Deserialize, Serialize};
@@ -219,7 +220,9 @@ pub fn run_facts_of_views(views: &[&FileView<'_>], files: &[SourceFile], target:
         let (line, why) = yaml::read(text).fault?;
         Some((Place { path: (*path).to_owned(), line }, why))
     });
-    let mut programs = programs::collect(views, &yaml, target);
+    // Jupyter runs a notebook, not a launcher.
+    let scripts: Vec<&FileView<'_>> = views.iter().copied().filter(|view| !is_notebook(view.path)).collect();
+    let mut programs = programs::collect(&scripts, &yaml, target);
     for program in &mut programs {
         let folders = program.place.path.rmatch_indices('/').map(|(end, _)| &program.place.path[..=end]);
         let mut lists = folders.chain([""]).map(|folder| format!("{folder}requirements.txt"));

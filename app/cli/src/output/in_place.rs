@@ -25,11 +25,11 @@ pub(crate) fn write_back(
     let mut left: Vec<(usize, String)> = Vec::new();
     let (mut changes, mut is_full) = (Vec::new(), false);
     for (n, (input, file)) in project.inputs.iter().zip(&ported.files).enumerate() {
-        match (&input.disk, &input.text) {
-            (None, Ok(_)) => print(&file.text)?,
-            (Some(disk), Ok(old)) if file.changed => {
-                match Replacement::prepare(disk, old.as_bytes(), file.text.as_bytes()) {
-                    Ok(replacement) => changes.push((n, Change { input, old, new: &file.text, replacement })),
+        match (&input.disk, input.before_and_after(file)) {
+            (None, Some((_, new))) => print(new)?,
+            (Some(disk), Some((old, new))) if file.changed => {
+                match Replacement::prepare(disk, old.as_bytes(), new.as_bytes()) {
+                    Ok(replacement) => changes.push((n, Change { input, old, new, replacement })),
                     Err(error) => {
                         is_full |= is_of_full_disk(error.kind());
                         left.push((n, error.to_string()));

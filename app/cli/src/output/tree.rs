@@ -31,7 +31,7 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
             return Err(usage(format!("--out would overwrite {}; use --write to change it", input.shown)).into());
         }
         if input.text.is_ok() {
-            files.insert(PathBuf::from(&file.path), Content::Ported(&file.text, input.disk.as_deref()));
+            files.insert(PathBuf::from(&file.path), Content::Ported(file.written(), input.disk.as_deref()));
         }
     }
     let (kept, new): (Vec<_>, Vec<_>) = files.iter().partition(|(path, content)| content.is_in(&whole_out.join(path)));

@@ -16,6 +16,7 @@ mod launch;
 mod library;
 mod limits;
 mod matrix;
+mod notebooks;
 mod places;
 mod recipes;
 mod rehearse;

@@ -14,14 +14,13 @@ use crate::ledger::text;
 use crate::messages;
 use crate::place::{self, Places, Remark};
 use crate::ported::{
-    Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, RemovedComment, Severity, Span, Style,
+    Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, RemovedComment, Severity, Span, Style, hash,
 };
-use crate::recipe::{RecipeSet, hex};
+use crate::recipe::RecipeSet;
 use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
-use sha2::{Digest, Sha256};
 use sorting::{SortedMap, SortedSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -58,12 +57,12 @@ pub(super) fn finish(
         let mut edits = state.rope.edits();
         let mut remarks = notes.remove(&n).unwrap_or_default();
         remarks.extend(state.blocked.clone());
-        let places = Places::new(&state.rope, &state.text, plan.settings.definitions);
+        let places = Places::new(&state.source.path, &state.rope, &state.text, plan.settings.definitions);
         let mut remains = |Found { range, severity, message }| {
             let text = &state.text[range.clone()];
             let remark = Remark::of_engine(range, severity, message);
-            let Span { line, column, .. } = places.diagnostic(remark.clone()).original;
-            left.push(format!("{}:{line}:{column} {text}", state.source.path));
+            let place = places.diagnostic(remark.clone()).original.shown();
+            left.push(format!("{}:{place} {text}", state.source.path));
             remark
         };
         // Projects with compute modes have settings for each.
@@ -136,10 +135,10 @@ pub(super) fn finish(
         let given = state.both_views().0.filter(|_| changed);
         if let (Some(view), Some(given)) = (&views[n], given) {
             for missing in orphaned::missing(&given, &state.rope, &place::comments(&view.index)) {
-                let comment =
-                    RemovedComment { line: places.line_of_original(missing.at), text: missing.text.to_owned() };
+                let Span { line, cell, .. } = places.of_byte(missing.at);
+                let comment = RemovedComment { line, cell, text: missing.text.to_owned() };
                 comments_kept &= missing.of_removed;
-                removed.push(format!("{}:{} {}", state.source.path, comment.line, comment.text));
+                removed.push(format!("{}:{} {}", state.source.path, comment.shown(), comment.text));
                 // What is missing is in the range of an edit.
                 if let Some(edit) = edits.iter_mut().find(|edit| edit.start <= missing.at && missing.at < edit.end) {
                     edit.comments_removed.push(comment);
@@ -161,6 +160,7 @@ pub(super) fn finish(
             text: state.text.clone(),
             edits,
             diagnostics,
+            notebook: None,
         });
     }
     let options = plan.settings.values.clone();
@@ -299,10 +299,6 @@ impl<'e> Shifts<'e> {
             there + edit.text.len() + (at - edit.end)
         }
     }
-}
-
-fn hash(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
 }
 
 /// Messages of rules that change nothing: those about the port, or those about the original program. For a rule that

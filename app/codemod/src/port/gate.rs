@@ -5,10 +5,12 @@ use super::plan::Plan;
 use super::state::State;
 use crate::definitions::Said;
 use crate::messages;
+use crate::ported::Edit;
 use crate::rewrite::KNOWN_MODULES;
 use crate::rope::Provenance;
 use python::compiles::{Rule, refused};
 use python::lines::{line_end, line_start};
+use python::notebook::{is_notebook, lost_heading};
 use python::scopes::unbound;
 use python::source::words;
 use python::tree::{Id, Index, ROOT, kinds};
@@ -29,6 +31,16 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: 
     let before = plan.origins.get(n)?.before.as_ref()?;
     if !state.is_changed() {
         return None;
+    }
+    if is_notebook(&state.source.path)
+        && let Some(heading) = lost_heading(&state.source.text, &state.text)
+    {
+        let shown = state.source.text[heading.clone()].trim_end().to_owned();
+        return Some(Fault {
+            by: edits_at(state, &heading),
+            why: messages::would_lose_a_cell(shown.clone()),
+            or: messages::output_lacks_a_cell(shown),
+        });
     }
     let index = &view.index;
     let mut rules: SortedMap<Rule, Vec<Range<usize>>> = SortedMap::new();
@@ -80,16 +92,21 @@ fn around(state: &State<'_>, index: &Index<'_>, place: &Range<usize>) -> Vec<Pro
 
 /// The edits that removed the places where the original contains a name.
 fn unbinds(state: &State<'_>, name: &str) -> Vec<Provenance> {
-    let edits = state.rope.edits();
     let mut by: Vec<Provenance> = Vec::new();
-    for word in words(&state.source.text, name) {
-        let touches = edits.iter().find(|edit| edit.start < word.end && word.start < edit.end);
-        let author = touches.map(|edit| Provenance {
-            recipe: edit.recipe.clone(),
-            applicability: edit.applicability,
-            id: edit.id.clone(),
-        });
-        by.extend(author.filter(|author| !by.contains(author)));
+    for author in words(&state.source.text, name).flat_map(|word| edits_at(state, &word)) {
+        by.extend((!by.contains(&author)).then_some(author));
     }
     by
+}
+
+/// The edit that removed a range of the original.
+fn edits_at(state: &State<'_>, range: &Range<usize>) -> Vec<Provenance> {
+    let edits = state.rope.edits();
+    let touches = edits.iter().find(|edit| edit.start < range.end && range.start < edit.end);
+    let author = |edit: &Edit| Provenance {
+        recipe: edit.recipe.clone(),
+        applicability: edit.applicability,
+        id: edit.id.clone(),
+    };
+    touches.map(author).into_iter().collect()
 }

@@ -30,8 +30,9 @@ pub struct Parcel<T> {
 pub enum Ask {
     /// Returns the targets and recipes.
     Catalogue,
-    /// Sends the whole project: these paths, with the texts attached.
-    Files(Vec<String>),
+    /// Sends the whole project: these paths, each with whether it is a notebook. Their texts are attached, then the
+    /// notebooks' files as they were opened.
+    Files(Vec<(String, bool)>),
     /// Sends a file's new text, which is attached.
     Text(usize),
     /// Ports the project, and shows one of its files.
@@ -75,6 +76,8 @@ pub enum Ask {
     Report,
     /// Returns all files of the last port, including unchanged ones.
     Texts,
+    /// Returns one of them.
+    TextOf(usize),
     /// The same with the originals and the report, for a twin run.
     TwinFiles,
     /// Parses the attached text as the result of a twin run.

@@ -8,6 +8,9 @@ use crate::port::state::steps::Steps;
 use crate::port::state::{Choice, Jump, Notice, Panel, RejectedEdit, State, Undo};
 use codemod::{Example, Options};
 use python::SourceFile;
+use python::notebook::{Notebook, is_notebook};
+use std::sync::Arc;
+use training::words::NOTEBOOK_MAGICS;
 
 /// A file of the project.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +23,28 @@ pub struct File {
     pub unnamed: bool,
     /// The text on which a patch of it is based.
     original: Original,
+    /// The notebook as it was opened; the text is its program.
+    notebook: Option<Arc<Notebook>>,
+}
+
+impl File {
+    /// A file with this content.
+    fn read(SourceFile { path, text }: SourceFile) -> Self {
+        let notebook = is_notebook(&path).then(|| Notebook::read(&text, NOTEBOOK_MAGICS).ok()).flatten();
+        let lines = Lines::new(notebook.as_ref().map_or(text, Notebook::program).into());
+        let original = Original::of(lines.text().clone());
+        Self { path, lines, unnamed: false, original, notebook: notebook.map(Arc::new) }
+    }
+
+    /// What the file contains if this is its text.
+    pub fn content(&self, text: &str) -> String {
+        self.notebook.as_ref().map_or_else(|| text.to_owned(), |notebook| notebook.with_program(text))
+    }
+
+    /// The text of the notebook's file as it was opened.
+    pub fn notebook(&self) -> Option<&str> {
+        self.notebook.as_deref().map(Notebook::json)
+    }
 }
 
 /// The name of pasted text without a name.
@@ -76,11 +101,7 @@ impl State {
 
     /// Replaces the open project.
     pub(super) fn put(&mut self, share: Share) {
-        let file = |f: SourceFile| {
-            let lines = Lines::new(f.text.into());
-            File { path: f.path, original: Original::of(lines.text().clone()), lines, unnamed: false }
-        };
-        self.files = share.files.into_iter().map(file).collect();
+        self.files = share.files.into_iter().map(File::read).collect();
         self.selected = share.selected.min(self.files.len().saturating_sub(1));
         self.choice = share.choice;
         self.rejected.recipes = share.recipes;
@@ -106,7 +127,10 @@ impl State {
 
     /// Originals that differ from the current texts.
     pub(super) fn originals(&self) -> Vec<SourceFile> {
-        let of = |f: &File| Some(SourceFile { path: f.path.clone(), text: f.original.kept(f.lines.text())? });
+        let of = |f: &File| {
+            let text = f.original.kept(f.lines.text())?;
+            Some(SourceFile { path: f.path.clone(), text: f.notebook().map_or(text, str::to_owned) })
+        };
         self.files.iter().filter_map(of).collect()
     }
 
@@ -114,7 +138,8 @@ impl State {
     pub(super) fn put_originals(&mut self, kept: Vec<SourceFile>) {
         for original in kept {
             if let Some(file) = self.files.iter_mut().find(|file| file.path == original.path) {
-                file.original = Original::of(original.text.into());
+                let File { original, notebook, .. } = File::read(original);
+                (file.original, file.notebook) = (original, notebook);
             }
         }
     }
@@ -133,7 +158,7 @@ impl State {
     /// The contents of a link.
     pub fn share(&self) -> Share {
         Share {
-            files: self.sources(),
+            files: self.contents(),
             selected: self.selected,
             choice: self.choice.clone(),
             recipes: self.rejected.recipes.clone(),
@@ -146,6 +171,12 @@ impl State {
     pub fn sources(&self) -> Vec<SourceFile> {
         let source = |f: &File| SourceFile { path: f.path.clone(), text: f.lines.text().to_string() };
         self.files.iter().map(source).collect()
+    }
+
+    /// The files as they are on disk.
+    fn contents(&self) -> Vec<SourceFile> {
+        let file = |f: &File| SourceFile { path: f.path.clone(), text: f.content(f.lines.text()) };
+        self.files.iter().map(file).collect()
     }
 
     /// The current file.
@@ -167,7 +198,8 @@ impl State {
             let name = name_in(&splice.text);
             let unnamed = name.is_none();
             let path = name.unwrap_or_else(|| UNNAMED.to_owned());
-            self.files.push(File { path, lines: Lines::default(), unnamed, original: Original::default() });
+            let (lines, original) = (Lines::default(), Original::default());
+            self.files.push(File { path, lines, unnamed, original, notebook: None });
             self.project += 1;
         }
         let index = self.selected;
@@ -198,6 +230,9 @@ impl State {
         }
         self.touch();
         self.files[index].unnamed = false;
+        if !is_notebook(path) {
+            self.files[index].notebook = None;
+        }
         let old = std::mem::replace(&mut self.files[index].path, path.to_owned());
         for edit in self.rejected.edits.iter_mut().filter(|e| e.path == old) {
             edit.path = path.to_owned();

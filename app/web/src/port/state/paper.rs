@@ -278,7 +278,7 @@ fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
 fn about_comments(removed: &[&RemovedComment]) -> String {
     let mut comments: Vec<String> = Vec::new();
     let mut next = 0;
-    for RemovedComment { line, text } in removed {
+    for RemovedComment { line, text, .. } in removed {
         if *line != next {
             comments.push(text.replace('`', "'"));
         } else if let Some(first) = comments.last_mut().filter(|first| !first.ends_with(" …")) {
@@ -348,7 +348,7 @@ mod tests {
 
     #[track_caller]
     fn check(removed: &[(usize, &str)], said: &str) {
-        let comment = |(line, text): &(usize, &str)| RemovedComment { line: *line, text: (*text).into() };
+        let comment = |(line, text): &(usize, &str)| RemovedComment { line: *line, cell: None, text: (*text).into() };
         let comments: Vec<RemovedComment> = removed.iter().map(comment).collect();
         assert_eq!(about_comments(&comments.iter().collect::<Vec<_>>()), said);
     }
@@ -374,7 +374,7 @@ mod tests {
             recipe: "t#r".into(),
             applicability: Applicability::Safe,
             start: 0,
-            comments_removed: vec![RemovedComment { line, text: text.into() }],
+            comments_removed: vec![RemovedComment { line, cell: None, text: text.into() }],
         };
         let infos = hunk_infos(&State::default(), &[edit("t#r@9", 2, "# room"), edit("t#r@20", 6, "# now")], &view);
         let said: Vec<&str> = infos.iter().map(|info| info.comments.as_str()).collect();

@@ -2,7 +2,9 @@
 
 use crate::shared::text::count;
 use python::SourceFile;
+use python::notebook::{Notebook, NotebookFault, is_notebook};
 use std::fmt;
+use training::words::NOTEBOOK_MAGICS;
 
 /// The maximum size of a file in bytes. The engine accepts larger ones; a text field does not.
 pub const MAX_FILE: usize = 4 * 1024 * 1024;
@@ -39,16 +41,14 @@ pub enum Refusal {
         /// The encoding declared in the file.
         coding: Option<String>,
     },
-    /// A Jupyter notebook.
-    Notebook,
+    /// A Jupyter notebook that can't be read.
+    Notebook(NotebookFault),
     /// A damaged archive.
     Archive(String),
     /// The browser could not read it.
     Unreadable(String),
     /// It contains nothing that can be ported.
     NoPython,
-    /// It contains this many notebooks, and nothing that can be ported.
-    OnlyNotebooks(usize),
     /// More files than [`MAX_FILES`] or more bytes than [`MAX_PROJECT`].
     TooMany,
     /// More nested folders than [`MAX_DEPTH`].
@@ -72,18 +72,10 @@ impl fmt::Display for Refusal {
             Refusal::NotUtf8 { line, column, coding: None } => {
                 write!(f, "is not UTF-8 (line {line}, column {column}).")
             }
-            Refusal::Notebook => {
-                write!(f, "is a notebook. Export it as a script: jupyter nbconvert --to script")
-            }
+            Refusal::Notebook(fault) => write!(f, "can’t be read: {fault}."),
             Refusal::Archive(why) => write!(f, "can't be read as a zip archive: {why}"),
             Refusal::Unreadable(why) => write!(f, "can't be read: {why}"),
             Refusal::NoPython => write!(f, "contains no Python files."),
-            Refusal::OnlyNotebooks(number) => write!(
-                f,
-                "contains no Python files, but {}. Export {} with `jupyter nbconvert --to script *.ipynb`, and open the result.",
-                count(*number, "notebook"),
-                if *number == 1 { "it as a script" } else { "them as scripts" }
-            ),
             Refusal::TooMany => {
                 let max = MAX_PROJECT >> 20;
                 write!(f, "is too big for this page: the limit is {MAX_FILES} files and {max} MB in total. {LESS}")
@@ -103,15 +95,13 @@ fn megabytes(size: usize) -> String {
 /// The kind of a file, judged by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A file that is ported: Python, requirements.
+    /// A file that is ported: Python, a notebook, requirements.
     Source,
     /// A file that is read with the project, because a launch depends on it, or because it names a device: YAML, TOML,
     /// and JSON whose path says that it is a configuration.
     Configuration,
     /// An archive whose files are opened.
     Zip,
-    /// A notebook.
-    Notebook,
     /// Possibly the result of a twin run: JSON.
     Result,
     /// Anything else: opened if it is chosen individually, skipped in a folder.
@@ -121,7 +111,9 @@ pub enum Kind {
 /// Determines the kind of a file.
 pub fn kind(path: &str) -> Kind {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    if name.ends_with(".py") || name.ends_with(".pyw") || (name.starts_with("requirements") && name.ends_with(".txt")) {
+    if [".py", ".pyw", ".ipynb"].iter().any(|ending| name.ends_with(ending))
+        || (name.starts_with("requirements") && name.ends_with(".txt"))
+    {
         Kind::Source
     } else if [".yaml", ".yml", ".toml"].iter().any(|ending| name.ends_with(ending))
         || (name.ends_with(".json") && path.contains("conf"))
@@ -129,8 +121,6 @@ pub fn kind(path: &str) -> Kind {
         Kind::Configuration
     } else if name.ends_with(".zip") {
         Kind::Zip
-    } else if name.ends_with(".ipynb") {
-        Kind::Notebook
     } else if name.ends_with(".json") {
         Kind::Result
     } else {
@@ -156,8 +146,6 @@ pub fn belongs(path: &str) -> bool {
 pub struct LeftOut {
     /// The number of all these files.
     pub files: usize,
-    /// The number of notebooks among them.
-    pub notebooks: usize,
     /// The paths of the first.
     pub first: Vec<String>,
 }
@@ -170,7 +158,6 @@ impl LeftOut {
     pub fn add(&mut self, path: &str) {
         if !path.split('/').any(skipped_folder) {
             self.files += 1;
-            self.notebooks += usize::from(kind(path) == Kind::Notebook);
             if self.first.len() < NAMED && !path.is_empty() {
                 self.first.push(path.to_owned());
             }
@@ -180,7 +167,6 @@ impl LeftOut {
     /// Adds those of an archive.
     pub fn extend(&mut self, other: Self) {
         self.files += other.files;
-        self.notebooks += other.notebooks;
         let free = NAMED.saturating_sub(self.first.len());
         self.first.extend(other.first.into_iter().take(free));
     }
@@ -190,29 +176,30 @@ impl LeftOut {
         if self.files == 0 {
             return String::new();
         }
-        let notebooks = match self.notebooks {
-            0 => String::new(),
-            n => format!(
-                ", including {}. Convert {} with `jupyter nbconvert --to script`",
-                count(n, "notebook"),
-                if n == 1 { "it" } else { "those" }
-            ),
-        };
         let rest = if self.files > self.first.len() { ", …" } else { "" };
         let named = if self.first.is_empty() { String::new() } else { format!(" ({}{rest})", self.first.join(", ")) };
-        format!(" Skipped {}{named}{notebooks}.", count(self.files, "non-Python file"))
-    }
-
-    /// Why nothing of this can be opened.
-    pub fn refusal(&self) -> Refusal {
-        if self.notebooks > 0 { Refusal::OnlyNotebooks(self.notebooks) } else { Refusal::NoPython }
+        format!(" Skipped {}{named}.", count(self.files, "non-Python file"))
     }
 }
 
-/// Decodes bytes as text.
-pub fn text_of(bytes: Vec<u8>) -> Result<String, Refusal> {
-    if bytes.len() > MAX_FILE {
-        return Err(Refusal::TooBig { size: bytes.len(), most: MAX_FILE });
+/// The maximum size of a file with this path.
+pub fn most(path: &str) -> usize {
+    // Most of a notebook, and of an archive, is not shown in a text field.
+    if kind(path) == Kind::Zip || is_notebook(path) { MAX_PROJECT } else { MAX_FILE }
+}
+
+/// Whether a file that is opened can be ported, as far as it has a format of its own.
+pub fn check_format(path: &str, text: &str) -> Result<(), Refusal> {
+    match is_notebook(path).then(|| Notebook::read(text, NOTEBOOK_MAGICS)) {
+        Some(Err(fault)) => Err(Refusal::Notebook(fault)),
+        _ => Ok(()),
+    }
+}
+
+/// Decodes the bytes of a file with this path as text.
+pub fn text_of(path: &str, bytes: Vec<u8>) -> Result<String, Refusal> {
+    if bytes.len() > most(path) {
+        return Err(Refusal::TooBig { size: bytes.len(), most: most(path) });
     }
     if let Some(at) = bytes.iter().position(|b| *b == 0) {
         let (line, column) = place(&bytes[..at]);
@@ -247,7 +234,7 @@ pub fn not_python(text: &str) -> Option<&'static str> {
     let has = |start: &str| lines().any(|line| line.starts_with(start));
     if first.starts_with('{') && text.ends_with('}') && (text.contains("\"cells\"") || text.contains("\"nbformat\"")) {
         return Some(
-            "This is a Jupyter notebook. Convert it with `jupyter nbconvert --to script`, and paste the result.",
+            "This is the text of a Jupyter notebook. Open its file instead: its cells are ported where they are.",
         );
     }
     if first.starts_with("Traceback (most recent call last)") {
@@ -363,12 +350,15 @@ mod tests {
 
     #[test]
     fn bad_bytes_have_a_place() {
-        assert_eq!(text_of(b"a\nb\0".to_vec()), Err(Refusal::Binary { line: 2, column: 2 }));
+        assert_eq!(text_of("a.py", b"a\nb\0".to_vec()), Err(Refusal::Binary { line: 2, column: 2 }));
         let latin = b"# -*- coding: latin-1 -*-\nx = '\xe9'\n".to_vec();
-        assert_eq!(text_of(latin), Err(Refusal::NotUtf8 { line: 2, column: 6, coding: Some("latin-1".into()) }));
-        assert_eq!(text_of(b"\xff".to_vec()), Err(Refusal::NotUtf8 { line: 1, column: 1, coding: None }));
-        assert_eq!(text_of("\u{feff}x\r\n".into()), Ok("\u{feff}x\r\n".to_owned()));
-        assert!(matches!(text_of(vec![b'x'; MAX_FILE + 1]), Err(Refusal::TooBig { .. })));
+        assert_eq!(
+            text_of("a.py", latin),
+            Err(Refusal::NotUtf8 { line: 2, column: 6, coding: Some("latin-1".into()) })
+        );
+        assert_eq!(text_of("a.py", b"\xff".to_vec()), Err(Refusal::NotUtf8 { line: 1, column: 1, coding: None }));
+        assert_eq!(text_of("a.py", "\u{feff}x\r\n".into()), Ok("\u{feff}x\r\n".to_owned()));
+        assert!(matches!(text_of("a.py", vec![b'x'; MAX_FILE + 1]), Err(Refusal::TooBig { .. })));
         assert_eq!(check_text("é\0"), Err(Refusal::Binary { line: 1, column: 2 }));
     }
 
@@ -387,6 +377,13 @@ mod tests {
     }
 
     #[test]
+    fn a_notebook_has_to_be_readable() {
+        assert_eq!(check_format("a.py", "{}"), Ok(()));
+        let said = check_format("a.ipynb", "{}").unwrap_err().to_string();
+        assert_eq!(said, "can’t be read: this is not a notebook: it has no cells.");
+    }
+
+    #[test]
     fn a_script_may_name_itself() {
         let check = |text: &str, expected: Option<&str>| assert_eq!(name_in(text).as_deref(), expected, "{text}");
         check("# train.py\nimport torch\n", Some("train.py"));
@@ -400,22 +397,20 @@ mod tests {
     fn what_was_skipped_is_counted() {
         assert_eq!(LeftOut::default().skipped(), "");
         let mut some = LeftOut::default();
-        ["README.md", "a.ipynb", "b.png"].iter().for_each(|path| some.add(path));
-        let said = " Skipped 3 non-Python files (README.md, a.ipynb, b.png), including 1 notebook. Convert it with \
-                    `jupyter nbconvert --to script`.";
-        assert_eq!(some.skipped(), said);
+        ["README.md", "a.txt", "b.png"].iter().for_each(|path| some.add(path));
+        assert_eq!(some.skipped(), " Skipped 3 non-Python files (README.md, a.txt, b.png).");
         let mut more = LeftOut::default();
         more.extend(some);
         more.add("c.png");
-        assert!(more.skipped().starts_with(" Skipped 4 non-Python files (README.md, a.ipynb, b.png, …), including"));
+        assert!(more.skipped().starts_with(" Skipped 4 non-Python files (README.md, a.txt, b.png, …)."));
     }
 
     #[test]
     fn what_tools_keep_is_not_counted() {
-        let check = |path: &str, files: usize, notebooks: usize| {
+        let check = |path: &str, files: usize| {
             let mut left_out = LeftOut::default();
             left_out.add(path);
-            assert_eq!((left_out.files, left_out.notebooks), (files, notebooks), "{path}");
+            assert_eq!(left_out.files, files, "{path}");
         };
         for path in [
             "top/.git/HEAD",
@@ -427,10 +422,9 @@ mod tests {
             "b/.ipynb_checkpoints/c.ipynb",
             "__MACOSX/._a.py",
         ] {
-            check(path, 0, 0);
+            check(path, 0);
         }
-        check("top/README.md", 1, 0);
-        check("b/c.ipynb", 1, 1);
+        check("top/README.md", 1);
     }
 
     #[test]

@@ -363,7 +363,7 @@ fn unchanged(text: &str, diagnostics: Vec<Diagnostic>, residue: &[&str]) -> Stat
 }
 
 fn told(severity: Severity) -> Diagnostic {
-    let place = Span { line: 3, column: 5, end_line: 3, end_column: 6 };
+    let place = Span { line: 3, column: 5, end_line: 3, end_column: 6, cell: None };
     let (recipe, message) = ("engine#x".into(), "a < b".into());
     Diagnostic { original: place, ported: place, severity, recipe, message, stops_step: false }
 }

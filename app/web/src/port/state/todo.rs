@@ -214,7 +214,7 @@ mod tests {
     use std::sync::Arc;
 
     fn message(line: usize, severity: Severity, recipe: &str, message: &str) -> Diagnostic {
-        let place = Span { line, column: 1, end_line: line, end_column: 2 };
+        let place = Span { line, column: 1, end_line: line, end_column: 2, cell: None };
         let (recipe, message) = (recipe.to_owned(), message.to_owned());
         Diagnostic { original: place, ported: place, severity, recipe, message, stops_step: false }
     }

@@ -57,7 +57,7 @@ pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
         let data = archive.get_entry(entry.wayfinder()).map_err(fault)?.data().to_vec();
         files.push(Packed { path, deflated, data, crc: entry.crc32() });
     }
-    if files.is_empty() { Err(left_out.refusal()) } else { Ok((files, left_out)) }
+    if files.is_empty() { Err(Refusal::NoPython) } else { Ok((files, left_out)) }
 }
 
 /// Whether uncompressed data matches the archive's checksum.
@@ -77,7 +77,7 @@ mod tests {
     fn what_was_packed_is_found() {
         let bytes = write([("src/a.py", "x = 1\r\n"), ("README.md", "no"), ("ä.py", "")]).unwrap();
         let (files, left_out) = list(&bytes).unwrap();
-        assert_eq!(left_out, LeftOut { files: 1, notebooks: 0, first: vec!["README.md".into()] });
+        assert_eq!(left_out, LeftOut { files: 1, first: vec!["README.md".into()] });
         assert_eq!(files[0].crc, rawzip::crc32(&files[0].data));
         assert_eq!(files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["src/a.py", "ä.py"]);
         assert_eq!(files[0].data, b"x = 1\r\n");
@@ -94,8 +94,6 @@ mod tests {
         assert!(matches!(list(b"PK\x03\x04 nothing more"), Err(Refusal::Archive(_))));
         assert!(matches!(list(b""), Err(Refusal::Archive(_))));
         assert_eq!(list(&write([("a.md", "")]).unwrap()), Err(Refusal::NoPython));
-        let notebooks = ["a.ipynb", "b/c.ipynb", "b/.ipynb_checkpoints/c.ipynb", "d.csv"].map(|path| (path, "{}"));
-        assert_eq!(list(&write(notebooks).unwrap()), Err(Refusal::OnlyNotebooks(2)));
         let bytes = write([("a.py", "text")]).unwrap();
         assert!(list(&bytes[..bytes.len() - 30]).is_err());
     }

@@ -11,16 +11,21 @@ use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
     CellState, Diagnostic, Edit, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile,
-    RecipeSet, TargetInfo, TwinCommands, Views, diff_texts, git_patch, report_json,
+    RecipeSet, TargetInfo, TwinCommands, Views, diff_texts, git_patch_of, report_json,
 };
+use python::notebook::Notebook;
 use python::{Highlight, SourceFile, Trees};
+use sorting::SortedMap;
 use std::rc::Rc;
+use training::words::NOTEBOOK_MAGICS;
 use training::{FileView, TargetFacts};
 
 /// The data that the worker keeps between requests.
 #[derive(Default)]
 pub struct Desk {
     files: Vec<SourceFile>,
+    /// The notebooks among them, by path.
+    notebooks: SortedMap<String, Notebook>,
     port: Option<Port>,
     matrix: Matrix,
 }
@@ -49,7 +54,13 @@ impl Desk {
                 head(Answer::Catalogue(Catalogue { targets, labels: labels.collect(), recipes }))
             }
             Ask::Files(paths) => {
-                self.files = paths.into_iter().zip(ask.texts).map(|(path, text)| SourceFile { path, text }).collect();
+                let mut texts = ask.texts;
+                let notebooks = texts.split_off(paths.len().min(texts.len()));
+                let of_notebooks = paths.iter().filter(|(_, is_notebook)| *is_notebook).zip(notebooks);
+                self.notebooks = of_notebooks
+                    .filter_map(|((path, _), json)| Some((path.clone(), Notebook::read(&json, NOTEBOOK_MAGICS).ok()?)))
+                    .collect();
+                self.files = paths.into_iter().zip(texts).map(|((path, _), text)| SourceFile { path, text }).collect();
                 head(Answer::Taken)
             }
             Ask::Text(index) => {
@@ -69,9 +80,12 @@ impl Desk {
             Ask::Rows(rows) => self.matrix(rows),
             Ask::Try { options, option } => head(Answer::Tried(self.matters(options, option))),
             Ask::Unblock { options, attempt } => head(self.unblock(&options, attempt)),
-            Ask::Patch => self.written(|port| git_patch(&from(&port.sources, ask.texts), &port.result)),
+            Ask::Patch => self.written(|port| self.patch(port, ask.texts)),
             Ask::Report => self.written(report),
             Ask::Texts => self.texts(),
+            Ask::TextOf(index) => self.written(|port| {
+                port.result.files.get(index).map_or_else(String::new, |file| file.written().to_owned())
+            }),
             Ask::TwinFiles => self.twin_files(),
             Ask::Twin => {
                 let text = ask.texts.into_iter().next().unwrap_or_default();
@@ -83,7 +97,8 @@ impl Desk {
     fn port(&mut self, options: &Options) {
         let recipes = RecipeSet::embedded();
         let trees = Trees::default();
-        let (result, views) = codemod::port_with_views(&self.files, recipes, options, &trees);
+        let (mut result, views) = codemod::port_with_views(&self.files, recipes, options, &trees);
+        result.put_back(&self.notebooks);
         let pairs = self.files.iter().zip(&result.files);
         let diffs = pairs.map(|(source, file)| match file.changed {
             true => diff_texts(&source.text, &file.text, &file.edits),
@@ -164,7 +179,8 @@ impl Desk {
     fn twin_files(&mut self) -> Parcel<Answer> {
         let Some(port) = &self.port else { return head(Answer::TwinFiles(Vec::new())) };
         let pairs = port.sources.iter().zip(&port.result.files);
-        let both = pairs.flat_map(|(source, file)| [source.text.clone(), file.text.clone()]);
+        let both =
+            pairs.flat_map(|(source, file)| [self.content(&source.path, &source.text), file.written().to_owned()]);
         let texts = std::iter::once(report(port)).chain(both).collect();
         let paths = port.result.files.iter().map(|file| file.path.clone()).collect();
         Parcel { texts, ..head(Answer::TwinFiles(paths)) }
@@ -173,7 +189,20 @@ impl Desk {
     fn texts(&self) -> Parcel<Answer> {
         let files = || self.port.iter().flat_map(|port| &port.result.files);
         let paths = files().map(|file| file.path.clone()).collect();
-        Parcel { texts: files().map(|file| file.text.clone()).collect(), ..head(Answer::Texts(paths)) }
+        Parcel { texts: files().map(|file| file.written().to_owned()).collect(), ..head(Answer::Texts(paths)) }
+    }
+
+    /// The patch of a port, from these texts if they are not those that were ported.
+    fn patch(&self, port: &Port, bases: Vec<String>) -> String {
+        let files = from(&port.sources, bases).into_iter().zip(&port.result.files);
+        let changed =
+            files.map(|(base, file)| git_patch_of(&file.path, &self.content(&base.path, &base.text), file.written()));
+        changed.collect()
+    }
+
+    /// What a file contains if this is its text.
+    fn content(&self, path: &str, text: &str) -> String {
+        self.notebooks.get(path).map_or_else(|| text.to_owned(), |notebook| notebook.with_program(text))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::shared::archive;
 use crate::shared::browser;
 use crate::shared::text::thousands;
 use leptos::prelude::*;
+use python::notebook::is_notebook;
 use wasm_bindgen_futures::spawn_local;
 
 /// `portolan-hpu.patch` and the like.
@@ -71,10 +72,14 @@ pub(in crate::port) fn kit(session: Session) {
 
 /// Downloads the current file.
 pub(in crate::port) fn file(session: Session) {
-    let file = session.state.with_untracked(|s| Some((s.file()?.path.clone(), s.view.as_ref()?.new.text().clone())));
-    if let Some((path, text)) = file {
-        give(session, path.rsplit('/').next().unwrap_or(&path), "text/x-python", text.as_bytes());
-    }
+    let Some((index, path)) = session.state.with_untracked(|s| Some((s.selected, s.file()?.path.clone()))) else {
+        return;
+    };
+    engine::ask(engine::bare(Ask::TextOf(index)), move |answer| {
+        let text = answer.texts.into_iter().next().unwrap_or_default();
+        let kind = if is_notebook(&path) { "application/x-ipynb+json" } else { "text/x-python" };
+        give(session, path.rsplit('/').next().unwrap_or(&path), kind, text.as_bytes());
+    });
 }
 
 /// Copies the current file.

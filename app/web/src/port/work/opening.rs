@@ -55,6 +55,7 @@ struct Found {
 
 impl Found {
     fn take(&mut self, path: String, text: Result<String, Refusal>) {
+        let text = text.and_then(|text| project::check_format(&path, &text).map(|()| text));
         match text {
             Ok(text) => {
                 self.bytes += text.len();
@@ -152,11 +153,8 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
         found.left_out.add(&path);
         return;
     }
-    if kind == Kind::Notebook {
-        return found.bad.push((path, Refusal::Notebook));
-    }
     // Checked first: files that are too large are not even read.
-    let most = if kind == Kind::Zip { project::MAX_PROJECT } else { project::MAX_FILE };
+    let most = project::most(&path);
     if file.size() > most as f64 {
         return found.bad.push((path, Refusal::TooBig { size: file.size() as usize, most }));
     }
@@ -165,14 +163,15 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
         Err(why) => return found.bad.push((path, Refusal::Unreadable(browser::reason(&why)))),
     };
     if kind == Kind::Result {
-        match project::text_of(bytes) {
+        match project::text_of(&path, bytes) {
             Ok(text) => found.result = Some((path, text)),
             Err(why) => found.bad.push((path, why)),
         }
         return;
     }
     if kind != Kind::Zip {
-        return found.take(path, project::text_of(bytes));
+        let text = project::text_of(&path, bytes);
+        return found.take(path, text);
     }
     match archive::list(&bytes) {
         Ok((packed, left_out)) => {
@@ -204,7 +203,6 @@ fn finish(session: Session, mut found: Found) {
         more => format!("{first} Also not opened: {}, and {} more.", others[..6].join(", "), more - 6),
     });
     if let Err(why) = project::check_project(&found.files) {
-        let why = if why == Refusal::NoPython { found.left_out.refusal() } else { why };
         let what = trouble.unwrap_or_else(|| format!("The selection {why}"));
         return session.say(true, what);
     }
@@ -222,9 +220,9 @@ fn finish(session: Session, mut found: Found) {
 async fn unpack(file: &Packed) -> Result<String, Refusal> {
     let damaged = |why: JsValue| Refusal::Archive(format!("{}: {}", file.path, browser::reason(&why)));
     let bytes = match file.deflated {
-        true => browser::inflate(&file.data, project::MAX_FILE).await.map_err(damaged)?,
+        true => browser::inflate(&file.data, project::most(&file.path)).await.map_err(damaged)?,
         false => file.data.clone(),
     };
     archive::intact(file, &bytes)?;
-    project::text_of(bytes)
+    project::text_of(&file.path, bytes)
 }

@@ -51,7 +51,7 @@ pub(super) fn Open() -> impl IntoView {
                 multiple
                 hidden
                 aria-label="Open files"
-                accept=".py,.pyw,.txt,.yaml,.yml,.toml,.zip,.json,text/x-python,text/plain,application/yaml,application/zip"
+                accept=".py,.pyw,.ipynb,.txt,.yaml,.yml,.toml,.zip,.json,text/x-python,text/plain,application/yaml,application/zip"
                 node_ref=files
                 on:change=chosen(files)
             />

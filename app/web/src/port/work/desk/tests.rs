@@ -19,7 +19,7 @@ fn wired<T: Serialize + DeserializeOwned + PartialEq + Debug>(head: T) -> T {
 }
 
 fn port(desk: &mut Desk, text: &str) -> Parcel<Answer> {
-    ask(desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    ask(desk, Ask::Files(vec![("a.py".into(), false)]), &[text]);
     let options = Options { target: "hpu".into(), ..Options::default() };
     ask(desk, Ask::Port { options, show: 0 }, &[])
 }
@@ -75,7 +75,7 @@ fn what_was_ported_is_what_is_shown_even_after_typing() {
 fn an_edit_is_refused_in_its_own_file_alone() {
     let mut desk = Desk::default();
     let text = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n";
-    ask(&mut desk, Ask::Files(vec!["a.py".into(), "b.py".into()]), &[text, text]);
+    ask(&mut desk, Ask::Files(vec![("a.py".into(), false), ("b.py".into(), false)]), &[text, text]);
     let port = |desk: &mut Desk, rejected: Vec<String>| {
         let options = Options { target: "hpu".into(), rejected_edits: rejected, ..Options::default() };
         let Answer::Ported(outcome, _) = ask(desk, Ask::Port { options, show: 0 }, &[]).head else { panic!() };
@@ -100,7 +100,7 @@ fn an_edit_is_refused_in_its_own_file_alone() {
 fn the_matrix_comes_a_column_at_a_time() {
     let mut desk = Desk::default();
     let text = "import torch\nnet = build().cuda()\nold = torch.jit.script(net < 1)\n";
-    ask(&mut desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    ask(&mut desk, Ask::Files(vec![("a.py".into(), false)]), &[text]);
     let options = Options { target: "hpu".into(), sdk: Some("1.8".into()), ..Options::default() };
     let column = |desk: &mut Desk, column| ask(desk, Ask::Matrix { options: options.clone(), column }, &[]);
     let Answer::Matrix(1, total, None) = column(&mut desk, 0).head else { panic!() };
@@ -153,7 +153,7 @@ fn a_launch_is_told_of_a_step_that_is_not_ported() {
     let text = "import torch\nfrom torch.utils.data import DataLoader\n\nnet = torch.nn.Linear(4, 2)\n\
         opt = torch.optim.SGD(net.parameters(), lr=0.1)\nloader = DataLoader([], batch_size=8)\nfor x, y in loader:\n    \
         loss = torch.nn.functional.cross_entropy(net(x), y)\n    loss.backward(gradient)\n    opt.step()\n";
-    ask(&mut desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    ask(&mut desk, Ask::Files(vec![("a.py".into(), false)]), &[text]);
     let options = Options { target: "ipu".into(), ..Options::default() };
     let Answer::Ported(outcome, _) = ask(&mut desk, Ask::Port { options, show: 0 }, &[]).head else { panic!() };
     let mut fields = crate::shared::launch_link::read(&outcome.launch);
@@ -180,7 +180,7 @@ fn configuration_is_read_for_the_launch_and_left_out_of_the_report() {
     let launch_and_report = |files: &[(&str, &str)]| {
         let mut desk = Desk::default();
         let (paths, texts): (Vec<&str>, Vec<&str>) = files.iter().copied().unzip();
-        ask(&mut desk, Ask::Files(paths.into_iter().map(str::to_owned).collect()), &texts);
+        ask(&mut desk, Ask::Files(paths.into_iter().map(|path| (path.to_owned(), false)).collect()), &texts);
         let options = Options { target: "hpu".into(), ..Options::default() };
         let Answer::Ported(outcome, _) = ask(&mut desk, Ask::Port { options, show: 0 }, &[]).head else { panic!() };
         (outcome.launch, ask(&mut desk, Ask::Report, &[]).texts.remove(0))
@@ -222,7 +222,7 @@ fn way_out(text: &str) -> Option<Unblocked> {
 
 fn way_out_on(target: &str, text: &str) -> Option<Unblocked> {
     let mut desk = Desk::default();
-    ask(&mut desk, Ask::Files(vec!["a.py".into()]), &[text]);
+    ask(&mut desk, Ask::Files(vec![("a.py".into(), false)]), &[text]);
     let options = Options { target: target.into(), ..Options::default() };
     ask(&mut desk, Ask::Port { options: options.clone(), show: 0 }, &[]);
     let mut total = 1;
@@ -346,4 +346,26 @@ fn what_is_told_of_two_strings_in_a_line_is_told_once() {
     let Answer::Ported(outcome, _) = answer.head else { panic!("{:?}", answer.head) };
     let lines: Vec<usize> = outcome.files[0].diagnostics.iter().map(|d| d.ported.line).collect();
     assert_eq!(lines, [2, 3]);
+}
+
+#[test]
+fn a_notebook_is_given_back_as_its_file() {
+    let json = r#"{"cells": [{"cell_type": "code", "source": "x = torch.rand(2).cuda()"}], "nbformat": 4}"#;
+    let json = json.replace("x =", "import torch\\nx =");
+    let program = "# %% [1]\nimport torch\nx = torch.rand(2).cuda()\n";
+    let mut desk = Desk::default();
+    ask(&mut desk, Ask::Files(vec![("a.ipynb".into(), true)]), &[program, &json]);
+    let options = Options { target: "xpu".into(), ..Options::default() };
+    ask(&mut desk, Ask::Port { options, show: 0 }, &[]);
+    let ported = json.replace(".cuda()", r#".to(\"xpu\")"#);
+    for request in [Ask::Texts, Ask::TextOf(0)] {
+        assert_eq!(ask(&mut desk, request, &[]).texts, [ported.clone()]);
+    }
+    assert_eq!(ask(&mut desk, Ask::TwinFiles, &[]).texts[1..], [json.clone(), ported.clone()]);
+    assert_eq!(ask(&mut desk, Ask::Patch, &[]).texts, [codemod::git_patch_of("a.ipynb", &json, &ported)]);
+    // Edited on the page: the patch is from the file as it was opened.
+    ask(&mut desk, Ask::Text(0), &[&program.replace("rand(2)", "rand(3)")]);
+    ask(&mut desk, Ask::Port { options: Options { target: "xpu".into(), ..Options::default() }, show: 0 }, &[]);
+    let patch = ask(&mut desk, Ask::Patch, &[program]).texts;
+    assert_eq!(patch, [codemod::git_patch_of("a.ipynb", &json, &ported.replace("rand(2)", "rand(3)"))]);
 }

@@ -39,8 +39,10 @@ impl Desk {
         if stops >= stops_of(&port.result).count() || !stopped.iter().all(is_ported) {
             return Answer::Unblocked(None, attempts.len());
         }
-        let patch =
-            stopped.iter().map(|file| git_patch_of(&files[*file].path, &files[*file].text, &result.files[*file].text));
+        let patch = stopped.iter().map(|file| {
+            let SourceFile { path, text } = &files[*file];
+            git_patch_of(path, &self.content(path, text), &self.content(path, &result.files[*file].text))
+        });
         let found = Unblocked { by: by.clone(), stops, patch: patch.collect() };
         Answer::Unblocked(Some(Box::new(found)), attempts.len())
     }

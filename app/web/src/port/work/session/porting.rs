@@ -216,8 +216,9 @@ impl Session {
             let text = |index: usize| state.files[index].lines.text().to_string();
             match delivery {
                 Some(Delivery::All) => {
-                    let paths = state.files.iter().map(|file| file.path.clone()).collect();
-                    let texts = (0..state.files.len()).map(text).collect();
+                    let paths = state.files.iter().map(|file| (file.path.clone(), file.notebook().is_some())).collect();
+                    let notebooks = state.files.iter().filter_map(|file| file.notebook().map(str::to_owned));
+                    let texts = (0..state.files.len()).map(text).chain(notebooks).collect();
                     engine::ask(Parcel { head: Ask::Files(paths), texts, colours: Vec::new() }, |_| ());
                 }
                 Some(Delivery::Some(files)) => {

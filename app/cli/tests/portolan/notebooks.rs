@@ -1,0 +1,118 @@
+//! Notebooks: ported in their cells.
+
+use crate::{folder, portolan, read};
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+/// A notebook as Jupyter saves it: a cell of text, code with a magic and a shell command, one with an output.
+const NOTEBOOK: &str = r##"{
+ "cells": [
+  {
+   "cell_type": "markdown",
+   "id": "a1",
+   "metadata": {},
+   "source": [
+    "# A linear model"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "execution_count": 1,
+   "id": "b2",
+   "metadata": {},
+   "outputs": [],
+   "source": [
+    "%matplotlib inline\n",
+    "!pip install torchinfo\n",
+    "import torch\n",
+    "model = torch.nn.Linear(4, 1).to(\"cuda\")"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "execution_count": 2,
+   "id": "c3",
+   "metadata": {"tags": []},
+   "outputs": [
+    {
+     "data": {
+      "text/plain": [
+       "'caf\u00e9'"
+      ]
+     },
+     "metadata": {},
+     "output_type": "display_data"
+    }
+   ],
+   "source": [
+    "%%time\n",
+    "x = torch.randn(8, 4).cuda()\n",
+    "print(torch.cuda.get_device_properties(0).uuid)\n",
+    "model(x).sum().backward()"
+   ]
+  }
+ ],
+ "metadata": {"language_info": {"name": "python"}},
+ "nbformat": 4,
+ "nbformat_minor": 5
+}
+"##;
+
+/// The same after the port to Gaudi.
+fn ported() -> String {
+    let ported = NOTEBOOK.replace(r#".to(\"cuda\")"#, r#".to(\"hpu\")"#).replace(".cuda()", r#".to(\"hpu\")"#);
+    let setting = r#"    "import os\n",
+    "os.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\n",
+    "import torch\n",
+"#;
+    ported.replacen("    \"import torch\\n\",\n", setting, 1)
+}
+
+#[test]
+fn only_the_changed_lines_of_cells_change() {
+    let home = folder(&[("nb.ipynb", NOTEBOOK)]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "--patch", "p.patch", "nb.ipynb"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(read(home.path(), "nb.ipynb"), ported());
+    assert!(ran.err.contains("nb.ipynb:cell 3:3:7: warning["), "{ran:?}");
+    assert_eq!(read(home.path(), "p.patch"), codemod::git_patch_of("nb.ipynb", NOTEBOOK, &ported()),);
+}
+
+#[test]
+fn a_copy_and_a_second_port() {
+    let home = folder(&[("p/sub/nb.ipynb", NOTEBOOK), ("p/data.csv", "1,2\n")]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--out", "q", "p"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(read(home.path(), "q/sub/nb.ipynb"), ported());
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "q"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{ran:?}");
+}
+
+#[test]
+fn the_report_names_cells_and_hashes_files() {
+    let home = folder(&[("nb.ipynb", NOTEBOOK)]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--format", "json", "nb.ipynb"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let found = &report["files"][0]["diagnostics"][0];
+    assert_eq!(found["cell"], serde_json::json!({"cell": 3, "line": 3}), "{found}");
+    let sums = &report["certificate"]["files"]["nb.ipynb"];
+    let of = |text: &str| {
+        fs::write(home.path().join("text"), text).unwrap();
+        let ran = Command::new("sha256sum").current_dir(home.path()).arg("text").output().unwrap();
+        String::from_utf8_lossy(&ran.stdout).split(' ').next().unwrap().to_owned()
+    };
+    assert_eq!((&sums["input"], &sums["output"]), (&of(NOTEBOOK).into(), &of(&ported()).into()));
+}
+
+#[test]
+fn what_jupyter_runs_is_not_launched() {
+    let home = folder(&[("nb.ipynb", NOTEBOOK)]);
+    for words in [
+        &["rehearse", "--target", "hpu", "nb.ipynb"][..],
+        &["launch", "--target", "hpu", "--entry", "nb.ipynb", "--instances", "1"],
+    ] {
+        let ran = portolan(home.path(), words);
+        assert!(ran.code == 2 && ran.err.contains("jupyter nbconvert --to script"), "{ran:?}");
+    }
+}
