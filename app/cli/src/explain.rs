@@ -33,6 +33,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<bool> {
                 Some(SourceFile { path: input.path.clone(), text: input.text.clone().ok()? })
             };
             let files: Vec<SourceFile> = project.inputs.iter().filter_map(text).collect();
+            if let (true, Some(Err(refused))) = (files.is_empty(), project.inputs.first().map(|input| &input.text)) {
+                bail!("{}: {}", project.inputs[0].shown, refused.message);
+            }
             let all = Options { target: target.to_owned(), ..Options::default() };
             let own = Options { rejected_recipes: args.rejected.clone(), ..all.clone() };
             let ported = port(&files, recipes, &own);

@@ -12,7 +12,7 @@ pub(super) struct Pattern {
 
 impl Pattern {
     pub(super) fn new(sample: &str) -> Pattern {
-        let parts: Vec<String> = sample.split(Sample::VARIES).map(plain).collect();
+        let parts: Vec<String> = sample.split(Sample::VARIES).map(|part| plain(part.trim())).collect();
         let length = parts.iter().map(String::len).sum();
         Pattern { parts, length }
     }
@@ -58,6 +58,8 @@ mod tests {
         check("card … of …, lost", "card 1 of 2, lost", true);
         check("card … of … lost", "lost: card 1 of 2", false);
         check("card…lost", "cardlost", true);
+        // Gaps around it are for readers.
+        check("libcard … lost", "libcard.so: lost", true);
         check("card … card", "card", false);
     }
 }
