@@ -48,7 +48,7 @@ mod step_parts;
 mod template;
 mod unread;
 
-pub use guide::{Citation, OptionKind};
+pub use guide::OptionKind;
 
 pub use api_names::{ApiNames, ApiResult, api_names, names_matched};
 pub use check::{CheckFailure, check_guide};

@@ -35,6 +35,11 @@ pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
                 without_lines(conditions);
             }
         }
+        if section.rules.is_empty() {
+            // A page links to the section for these.
+            (section.holds_for, section.source) = (String::new(), String::new());
+            section.citations.clear();
+        }
         section.examples.clear();
         section.says_nothing.clear();
         section.says.iter_mut().for_each(|sample| sample.line = 0);

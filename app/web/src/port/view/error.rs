@@ -1,11 +1,11 @@
 //! What an error message means: the field for a log, and the answers.
 
-use super::links::{Cited, GuideLink, Place};
+use super::links::{GuideLink, Place};
 use crate::port::state::State;
 use crate::port::work::Session;
 use crate::shared::text::sentence;
 use crate::shared::view::{Prose, live};
-use codemod::{Candidate, Changed, Citation, Explanation, Frame, Message, Operation, Side};
+use codemod::{Candidate, Changed, Explanation, Frame, Message, Operation, Side};
 use leptos::html::Textarea;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -77,7 +77,10 @@ fn Answer(found: Arc<Explanation>) -> impl IntoView {
             </section>
         }
     });
-    let candidates = candidates.into_iter().map(|candidate| view! { <Section candidate/> }).collect_view();
+    // The most likely answer, the lines to look at, then the other answers.
+    let mut sections = candidates.into_iter().map(|candidate| view! { <Section candidate/> });
+    let first = sections.next();
+    let others = sections.collect_view();
     let frames = (!frames.is_empty()).then(|| {
         let frames = frames.into_iter().map(|frame| view! { <Line frame/> }).collect_view();
         view! {
@@ -89,8 +92,9 @@ fn Answer(found: Arc<Explanation>) -> impl IntoView {
     });
     view! {
         {unknown}
-        {candidates}
+        {first}
         {frames}
+        {others}
     }
 }
 
@@ -98,7 +102,8 @@ fn Answer(found: Arc<Explanation>) -> impl IntoView {
 #[component]
 fn Section(candidate: Candidate) -> impl IntoView {
     let session: Session = expect_context();
-    let Candidate { section, title, cause, remedy, source, citations, target, line, text, operation } = candidate;
+    // The source is in the guide.
+    let Candidate { section, title, cause, remedy, target, line, text, operation, .. } = candidate;
     // The section of another target is an answer only if the chosen one has none.
     let of = target.and_then(|target| {
         session.state.with_untracked(|state| {
@@ -106,7 +111,6 @@ fn Section(candidate: Candidate) -> impl IntoView {
             (other.id != state.choice.target).then(|| other.name.clone())
         })
     });
-    let citations = citations.into_iter().map(|Citation { text, url }| (text, url)).collect::<Vec<_>>();
     let operation = operation.map(|Operation { name, listed }| match listed {
         Some(entry) => format!("`{name}` is `{entry}`, in the guide’s list of what the target lacks."),
         None => format!("`{name}` is in no list of what the target lacks."),
@@ -119,7 +123,6 @@ fn Section(candidate: Candidate) -> impl IntoView {
             <p><Prose text=sentence(&cause)/></p>
             {operation.map(|text| view! { <p><Prose text/></p> })}
             {remedy}
-            <p class="fine">"Source: " <Cited text=source citations/></p>
             <GuideLink recipe=section title="In the guide"/>
         </section>
     }
