@@ -216,7 +216,14 @@ mod tests {
             let applicability = Applicability::Safe;
             let edit = Edit { id: String::new(), recipe, applicability, start, end, text, comments_removed };
             let path = "a.py".to_owned();
-            let file = PortedFile { path, changed: true, text: after, edits: vec![edit], diagnostics: Vec::new() };
+            let file = PortedFile {
+                path,
+                changed: true,
+                text: after,
+                edits: vec![edit],
+                diagnostics: Vec::new(),
+                notebook: None,
+            };
             let said = CPython::new("python3").look_at_port(&before, &file).unwrap();
             assert_eq!(said.refused, None, "{}", file.text);
             let found = said.other_tree.as_deref().map(|found| found.split_once(": ").unwrap().1);

@@ -247,7 +247,14 @@ mod tests {
             comments_removed: Vec::new(),
         };
         let text = format!("{}{text}{}", &before[..start], &before[end..]);
-        PortedFile { path: "a.py".into(), changed: text != before, text, edits: vec![edit], diagnostics: Vec::new() }
+        PortedFile {
+            path: "a.py".into(),
+            changed: text != before,
+            text,
+            edits: vec![edit],
+            diagnostics: Vec::new(),
+            notebook: None,
+        }
     }
 
     #[test]
@@ -273,7 +280,7 @@ mod tests {
         };
         let check = |before: &[&str], after: &[&str], told: &[&str], class: Option<&str>| {
             let mut file = ported("x", (0, 1, ""));
-            let comment = |text: &&str| RemovedComment { line: 1, text: (*text).to_owned() };
+            let comment = |text: &&str| RemovedComment { line: 1, cell: None, text: (*text).to_owned() };
             file.edits[0].comments_removed = told.iter().map(comment).collect();
             let fault = comment_lost(&said(before), &said(after), &file);
             assert_eq!(fault.map(|fault| fault.class).as_deref(), class);

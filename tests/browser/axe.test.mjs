@@ -70,6 +70,17 @@ const views = {
       await opened.tab("recipes");
     },
   ],
+  "port, error message": [
+    "port/",
+    async (page) => {
+      const opened = await port(page);
+      await opened.fill(trainer);
+      await opened.ported();
+      await opened.tab("error");
+      await page.locator("#error-log").fill("AssertionError: Torch not compiled with CUDA enabled");
+      await page.locator("#error-found h3").first().waitFor();
+    },
+  ],
   launch: ["launch/", (page) => page.locator("#field-target").waitFor()],
   check: ["check/", (page) => page.getByRole("button", { name: "Run", exact: true }).waitFor()],
 };

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Matrix(MatrixArgs),
     /// Show what becomes of an API name on each target
     Api(ApiArgs),
+    /// Find what an error message means, and the lines of a project in its traceback
+    Explain(ExplainArgs),
     /// Write a script that starts the ported program, or check one
     Launch(Box<LaunchArgs>),
     /// Run CosmicTagger's UResNet on the CPU and compare another run's outputs with it
@@ -133,6 +135,33 @@ pub(crate) struct ApiArgs {
     /// Full name, such as torch.cuda.amp.autocast; a method as cuda or `.cuda()`
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+}
+
+const EXPLAIN_HELP: &str = "\
+The answer comes from the guides: for each message that they know, its cause, what to do and the source, at most three, the first
+exception first. With --project, the lines of the project in the traceback are shown with those of the port and of the original, and
+with what the port changed or reported there. Only the end of a long log is read, the last MiB.
+
+Exit status: 0 known; 1 not known here, or the log can't be read; 2 wrong usage.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPLAIN_HELP)]
+pub(crate) struct ExplainArgs {
+    /// Only answers for this target; `portolan recipes list` shows the choices
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// The original project, or its folder, to find the lines of the traceback in
+    #[arg(long, value_name = "PATH", requires = "target")]
+    pub(crate) project: Option<PathBuf>,
+    /// A recipe that was skipped when the project was ported
+    #[arg(long = "reject", value_name = "RECIPE", requires = "project")]
+    pub(crate) rejected: Vec<String>,
+    /// Output format; the JSON is described in schema/
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+    /// A log, or the end of one, with the traceback; `-` reads stdin
+    #[arg(value_name = "LOG")]
+    pub(crate) log: PathBuf,
 }
 
 const FORWARD_HELP: &str = "\

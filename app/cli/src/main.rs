@@ -7,6 +7,7 @@
 mod api;
 mod args;
 mod events;
+mod explain;
 mod forward;
 mod kit;
 mod larcv;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Rehearse(args) => rehearse::run(&args),
         Command::Matrix(args) => matrix::run(&args),
         Command::Api(args) => api::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Launch(args) => launch_script::run(&args),
         Command::Forward(args) => forward::run(&args),
         Command::Events(args) => events::run(&args),

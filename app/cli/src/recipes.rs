@@ -6,7 +6,7 @@ use crate::output::print;
 use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use codemod::{CheckFailure, RecipeInfo, RecipeSet, TargetOption, check_guide};
+use codemod::{CheckFailure, RecipeInfo, RecipeSet, TargetOption, check_guide, check_samples};
 use guide::Guide;
 use serde_json::{Value, json};
 use std::fmt::{Display, Write};
@@ -26,12 +26,15 @@ pub(crate) fn test(dir: &Path) -> Result<bool> {
             None => return Ok(false),
         }
     }
-    let failures: Vec<CheckFailure> = guides.iter().flat_map(|guide| check_guide(guide, &recipes)).collect();
+    let mut failures: Vec<CheckFailure> = guides.iter().flat_map(|guide| check_guide(guide, &recipes)).collect();
+    failures.extend(check_samples(&guides));
     report(&failures);
     let count = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.cases().len()).sum::<usize>();
     let verdict = if failures.is_empty() { "all hold".to_string() } else { count_of(failures.len(), "fault") };
+    let samples = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.says.len()).sum::<usize>();
     let (recipes, examples) = (count_of(recipes.recipes().len(), "recipe"), count_of(count, "example"));
-    say_line!("portolan: {recipes}, {examples}: {verdict}");
+    let samples = count_of(samples, "sample");
+    say_line!("portolan: {recipes}, {examples}, {samples} of messages: {verdict}");
     Ok(failures.is_empty())
 }
 

@@ -78,7 +78,7 @@ fn sections<'a>(guides: &'a [Guide], target: &str) -> impl Iterator<Item = (&'a 
     guides.flat_map(|guide| guide.sections.iter().map(move |section| (guide, section)))
 }
 
-fn guides_of<'a>(guides: &'a [Guide], target: &str) -> Vec<&'a Guide> {
+pub(crate) fn guides_of<'a>(guides: &'a [Guide], target: &str) -> Vec<&'a Guide> {
     let own = || guides.iter().filter(|guide| guide.front.target.as_deref() == Some(target));
     let base = own().find_map(|guide| guide.front.extends.as_deref()).filter(|base| *base != target);
     let of_base = guides.iter().filter(|guide| base.is_some() && guide.front.target.as_deref() == base);

@@ -23,6 +23,7 @@ mod definitions;
 mod diff;
 mod error;
 mod example;
+mod explain;
 mod fix;
 mod handlers;
 mod ledger;
@@ -54,6 +55,9 @@ pub use check::{CheckFailure, check_guide};
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use error::RecipeError;
 pub use example::{Example, pack_examples};
+pub use explain::{
+    Candidate, Changed, Explanation, Frame, Message, Operation, PortedProject, Side, check_samples, explain,
+};
 pub use ledger::{Figure, Ledger, LedgerEntry, ledgers};
 pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
 pub use overview::{Overview, overview, unported};

@@ -16,7 +16,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use training::TargetFacts;
 
 /// The made-up target of the tutorial page: checked like the others, but not offered.
-const LESSON: &str = "tutorial";
+pub(crate) const LESSON: &str = "tutorial";
 
 /// All recipes of all targets.
 pub struct RecipeSet {

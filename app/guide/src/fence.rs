@@ -17,6 +17,7 @@ const LANGUAGES: &[&str] = &[
     "message",
     "conditions",
     "signatures",
+    "says",
     "sh",
     "console",
     "json",
@@ -33,6 +34,10 @@ pub(crate) enum Fence {
     Rule(Rule),
     /// Conditions of the rule above.
     Where,
+    /// Lines of error messages that the section answers.
+    Says,
+    /// Lines of logs that no section answers.
+    SaysNothing,
     /// Something that is used by name.
     Definition(Kind, String),
     /// Code that the tests run.
@@ -62,6 +67,8 @@ pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
     match (language, words.first().map(String::as_str)) {
         ("diff", Some("rule")) => Fence::Rule(read_rule(&words[1..], line, faults)),
         ("where", None) => Fence::Where,
+        ("says", None) => Fence::Says,
+        ("says", Some("nothing")) if words.len() == 1 => Fence::SaysNothing,
         ("signatures", None) => Fence::Definition(Kind::Signatures, String::new()),
         ("names", _) => read_definition(Kind::Names, "names", words, line, faults),
         ("words", _) => read_definition(Kind::Words, "words", words, line, faults),
@@ -71,6 +78,13 @@ pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
         (_, None) => Fence::Plain,
         ("diff", Some(word)) => {
             faults.add(line, format!("unknown word `{word}` after `diff`; a rule begins with `diff rule`"));
+            Fence::Plain
+        }
+        ("says", Some(word)) => {
+            faults.add(
+                line,
+                format!("unknown word `{word}` after `says`; lines that no section answers have `says nothing`"),
+            );
             Fence::Plain
         }
         ("where" | "signatures" | "markdown", Some(word)) => {

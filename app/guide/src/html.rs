@@ -88,7 +88,7 @@ impl Document {
     }
 
     /// The text of each section without markup, in page order: the section's anchor (empty for the part above the first
-    /// heading), and its blocks. Of fences only rules are included: examples repeat them.
+    /// heading), and its blocks. Of fences only rules, definitions and samples of messages are included: examples repeat rules.
     pub fn passages(&self) -> Vec<(String, Vec<String>)> {
         let mut passages = vec![(String::new(), Vec::new())];
         for node in &self.nodes {

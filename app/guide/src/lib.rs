@@ -8,6 +8,7 @@
 //! - `names`, `message`, `python block`, `conditions` and `signatures` define what rules and the engine use by name;
 //! - `python before` and the `python after` below it are an example of what all recipes of the page do together;
 //!   `python unchanged` is code that they must not change;
+//! - `says` contains lines of error messages that the section answers, and a paragraph `Remedy:` says what to do;
 //! - all other fences are for readers.
 //!
 //! [`Guide::parse`] rejects unknown words and reports their lines, for all errors of a page at once: a misspelt word
@@ -27,6 +28,7 @@ pub mod html;
 mod model;
 mod packed;
 mod parse;
+mod samples;
 pub mod sdk;
 
 pub use error::GuideError;
@@ -34,7 +36,8 @@ pub use fill::fill_after;
 pub use front::split as split_front_matter;
 pub use model::{
     AutocastType, Bridge, Case, Citation, Condition, ConfigField, Defined, Definition, Example, ExampleKind,
-    FrontMatter, Guide, LedgerTerms, ListedName, Mode, OptionField, OptionKind, OwnLoader, Processes, Rule, Section,
+    FrontMatter, Guide, LedgerTerms, ListedName, Mode, OptionField, OptionKind, OwnLoader, Processes, Rule, Sample,
+    Section,
 };
 pub use model::{ProgramTerms, Variable, VariableValue};
 pub use packed::{for_download, pack, unpack};

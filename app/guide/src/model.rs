@@ -308,12 +308,36 @@ pub struct Section {
     pub source: String,
     /// The links to other sites in that paragraph.
     pub citations: Vec<Citation>,
+    /// The text after `Remedy:` in a paragraph that begins with it, as plain text: what to do about the messages of
+    /// [`Section::says`]; empty if there is none.
+    pub remedy: String,
+    /// Lines of error messages that the section answers.
+    pub says: Vec<Sample>,
+    /// Lines of logs that no section answers, for the tests.
+    pub says_nothing: Vec<Sample>,
     /// The section's rules. A section with rules is a recipe.
     pub rules: Vec<Rule>,
     /// What the section defines, in order.
     pub definitions: Vec<Definition>,
     /// The section's examples, in order.
     pub examples: Vec<Example>,
+}
+
+/// A line of a `says` fence: the part of an error message that is always the same, with [`Sample::VARIES`] for text that
+/// varies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Line in the file.
+    pub line: usize,
+    /// The line's text, trimmed.
+    pub text: String,
+}
+
+impl Sample {
+    /// Stands for any text, also none, within a line.
+    pub const VARIES: char = '…';
+    /// A sample has at least this many characters that don't vary: fewer occur in unrelated logs.
+    pub const SHORTEST: usize = 12;
 }
 
 /// A `diff rule` fence and its `where` fence.

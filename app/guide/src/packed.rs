@@ -18,7 +18,9 @@ pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
             section.definitions.retain(|definition| !matches!(definition.what, Defined::Words(_)));
         }
         // Sections for readers are on the site.
-        guide.sections.retain(|section| !(section.rules.is_empty() && section.definitions.is_empty()));
+        guide
+            .sections
+            .retain(|section| !(section.rules.is_empty() && section.definitions.is_empty() && section.says.is_empty()));
     }
     for section in guides.iter_mut().flat_map(|guide| &mut guide.sections) {
         (section.line, section.level) = (0, 0);
@@ -33,7 +35,14 @@ pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
                 without_lines(conditions);
             }
         }
+        if section.rules.is_empty() {
+            // A page links to the section for these.
+            (section.holds_for, section.source) = (String::new(), String::new());
+            section.citations.clear();
+        }
         section.examples.clear();
+        section.says_nothing.clear();
+        section.says.iter_mut().for_each(|sample| sample.line = 0);
     }
     guides
 }
@@ -79,14 +88,18 @@ fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
         mut lists,
         mut messages,
         mut code,
-    ] = [const { Vec::new() }; 10];
+        mut said,
+    ] = [const { Vec::new() }; 11];
     for section in guides.iter_mut().flat_map(|guide| &mut guide.sections) {
-        let Section { id, title, reason, holds_for, source, citations, rules, definitions, examples, .. } = section;
+        let Section { id, title, reason, holds_for, source, citations, .. } = section;
+        let Section { remedy, says, says_nothing, rules, definitions, examples, .. } = section;
         names.extend([id, title]);
         reasons.push(reason);
         bounds.push(holds_for);
         sources.push(source);
         links.extend(citations.iter_mut().flat_map(|citation| [&mut citation.text, &mut citation.url]));
+        said.push(remedy);
+        said.extend(says.iter_mut().chain(says_nothing).map(|sample| &mut sample.text));
         for rule in rules {
             patches.push(&mut rule.patch);
             texts_of_conditions(&mut rule.conditions, &mut conditions);
@@ -102,7 +115,10 @@ fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
         }
         code.extend(examples.iter_mut().map(|example| &mut example.text));
     }
-    [names, reasons, bounds, sources, links, patches, conditions, lists, messages, code].into_iter().flatten().collect()
+    [names, reasons, bounds, sources, links, patches, conditions, lists, messages, code, said]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn texts_of_conditions<'g>(conditions: &'g mut [Condition], texts: &mut Vec<&'g mut String>) {

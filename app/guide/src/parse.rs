@@ -5,7 +5,8 @@ use crate::definition;
 use crate::error::{Faults, GuideError};
 use crate::fence::{self, Fence};
 use crate::front;
-use crate::model::{Citation, Definition, Example, ExampleKind, Guide, Rule, Section};
+use crate::model::{Citation, Definition, Example, ExampleKind, Guide, Rule, Sample, Section};
+use crate::samples;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use sorting::SortedMap;
 use std::ops::Range;
@@ -193,6 +194,8 @@ impl<'a, 'f> Reader<'a, 'f> {
             section.source = source.trim().to_string();
             let elsewhere = |link: &Citation| link.url.starts_with("https://") || link.url.starts_with("http://");
             section.citations = self.links.drain(..).map(|(_, link)| link).filter(elsewhere).collect();
+        } else if let Some(remedy) = text.strip_prefix("Remedy:") {
+            section.remedy = remedy.trim().to_string();
         } else if section.reason.is_empty() {
             section.reason = text.to_string();
         }
@@ -247,6 +250,9 @@ impl<'a, 'f> Reader<'a, 'f> {
             holds_for: String::new(),
             source: String::new(),
             citations: Vec::new(),
+            remedy: String::new(),
+            says: Vec::new(),
+            says_nothing: Vec::new(),
             rules: Vec::new(),
             definitions: Vec::new(),
             examples: Vec::new(),
@@ -265,6 +271,8 @@ impl<'a, 'f> Reader<'a, 'f> {
         match fence::read(&info, line, self.faults) {
             Fence::Plain => {}
             Fence::Rule(rule) => self.rule(Rule { patch: body, ..rule }),
+            Fence::Says => self.samples(line, &body, |section| &mut section.says),
+            Fence::SaysNothing => self.samples(line, &body, |section| &mut section.says_nothing),
             Fence::Where => self.conditions(line, &body, above),
             Fence::Definition(kind, name) => {
                 let definitions = definition::read(kind, &name, line, &body, self.faults);
@@ -312,6 +320,14 @@ impl<'a, 'f> Reader<'a, 'f> {
             return self.faults.add(line, "`where` must be directly below a `diff rule` fence");
         };
         rule.conditions = conditions::read(body, line + 1, self.faults);
+    }
+
+    fn samples(&mut self, line: usize, body: &str, part: fn(&mut Section) -> &mut Vec<Sample>) {
+        let samples = samples::read(body, line + 1, self.faults);
+        match self.sections.last_mut() {
+            Some(section) => part(section).extend(samples),
+            None => self.faults.add(line, "samples of messages need a heading above them"),
+        }
     }
 
     fn definitions(&mut self, definitions: Vec<Definition>) {
@@ -364,6 +380,17 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
         if !section.rules.is_empty() && section.reason.is_empty() {
             self.faults.add(section.line, "this recipe has no reason: add a paragraph below its heading");
+        }
+        if !section.says.is_empty() {
+            let parts = [("", &section.reason), ("Remedy:", &section.remedy), ("Source:", &section.source)];
+            for (word, _) in parts.into_iter().filter(|(_, text)| text.is_empty()) {
+                let what = if word.is_empty() {
+                    "a paragraph with the cause below its heading".to_string()
+                } else {
+                    format!("a paragraph that begins with `{word}`")
+                };
+                self.faults.add(section.line, format!("this section answers messages, so it needs {what}"));
+            }
         }
     }
 

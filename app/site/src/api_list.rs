@@ -35,6 +35,7 @@ fn entries(columns: &[Column<'_>], rows: ApiNames<'_>) -> Vec<Entry> {
             place: "API lookup".to_string(),
             text: by_target.iter().map(on).collect::<Vec<_>>().join("\n"),
             title: name,
+            says: Vec::new(),
         })
         .collect()
 }

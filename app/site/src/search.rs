@@ -22,6 +22,9 @@ pub(crate) struct Entry {
     pub(crate) place: String,
     /// Its text, one block per line.
     pub(crate) text: String,
+    /// Lines of error messages that it answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) says: Vec<String>,
 }
 
 /// The sections of a guide; recipes are a separate group.
@@ -38,6 +41,7 @@ pub(crate) fn of_guide(guide: &Guide, document: &Document) -> Vec<Entry> {
                 title: section.title.clone(),
                 place: guide.front.title.clone(),
                 text,
+                says: section.says.iter().map(|sample| sample.text.clone()).collect(),
             },
             None => Entry {
                 group: "Guides",
@@ -45,6 +49,7 @@ pub(crate) fn of_guide(guide: &Guide, document: &Document) -> Vec<Entry> {
                 title: guide.front.title.clone(),
                 place: "Guide".to_string(),
                 text: format!("{}\n{text}", guide.front.description).trim_end().to_string(),
+                ..Entry::default()
             },
         });
     }
@@ -64,7 +69,7 @@ mod tests {
 
     #[test]
     fn sections_are_found_by_what_they_say() {
-        let text = "+++\ntitle = \"T\"\ntarget = \"t\"\ndescription = \"D.\"\n+++\nAbove.\n\n## A {#x}\nWhy.\n```diff rule\n- a.b()\n+ c.d()\n```\n## B\nProse.\n";
+        let text = "+++\ntitle = \"T\"\ntarget = \"t\"\ndescription = \"D.\"\n+++\nAbove.\n\n## A {#x}\nWhy.\n```diff rule\n- a.b()\n+ c.d()\n```\n## B\nProse.\n\nRemedy: mend.\n\nSource: a.\n```says\nthe card … is lost\n```\n```says nothing\nall is well here\n```\n";
         let guide = Guide::parse("t.md", text).expect("it is right");
         let entries = of_guide(&guide, &Document::new(&guide, text));
         let shown: Vec<String> =
@@ -74,8 +79,9 @@ mod tests {
             [
                 "Guides | guides/t/ | T | \"D.\\nAbove.\"",
                 "Recipes | guides/t/#x | A | \"Why.\\na.b()\\nc.d()\"",
-                "Guides | guides/t/#b | B | \"Prose.\"",
+                "Guides | guides/t/#b | B | \"Prose.\\nRemedy: mend.\\nSource: a.\\nthe card … is lost\"",
             ]
         );
+        assert_eq!(entries[2].says, ["the card … is lost"]);
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn write(map: &Map<'_>) -> Result<(Vec<Written>, Vec<Entry>), Vec<Sit
                 title: section.map_or(&guide.front.title, |section| &section.title).clone(),
                 place: section.map_or("Page", |_| &guide.front.title).to_string(),
                 text: if id.is_empty() { guide.front.description.clone() } else { blocks.join("\n") },
+                says: Vec::new(),
             });
         }
         let main = format!(

@@ -3,8 +3,8 @@
 import MiniSearch from "./minisearch-7.2.0.js";
 
 const root = new URL(".", import.meta.url);
-const groups = ["API names", "Recipes", "Guides", "Pages"];
-const most = { "API names": 6, Recipes: 8, Guides: 6, Pages: 4 };
+const groups = ["Error messages", "API names", "Recipes", "Guides", "Pages"];
+const most = { "Error messages": 3, "API names": 6, Recipes: 8, Guides: 6, Pages: 4 };
 const slashKey = "search-slash";
 
 /** `torch.cuda.amp` is found by any part and by any end of it: torch, cuda, amp, cuda.amp, torch.cuda.amp. */
@@ -67,6 +67,8 @@ async function load() {
 
 /** More words than this are not a query but a pasted message. */
 const manyWords = 4;
+/** The most results for a pasted message. */
+const pastedMost = 6;
 
 /** The distinctive words of a pasted message: no numbers, single letters or file names. */
 const telling = (query) => new Set(asked(query).map((word) => word.toLowerCase()).filter((word) => !/^(?:\d+|.|.*\.py)$/.test(word)));
@@ -75,6 +77,31 @@ const telling = (query) => new Set(asked(query).map((word) => word.toLowerCase()
 function isAbout({ queryTerms }, words) {
   const met = [...new Set(queryTerms)].filter((term) => words.has(term));
   return 2 * met.length > words.size || met.some((term) => term.includes("."));
+}
+
+/** A message as it is compared with a sample: quotes, capitals and the width of gaps differ. */
+const plain = (text) => text.toLowerCase().replace(/["`‘’“”]/g, "'").replace(/\s+/g, " ");
+
+/** Whether a sample of a message is in a text; `…` in it stands for anything. */
+function isSaid(sample, text) {
+  let at = 0;
+  for (const part of plain(sample).split(/ ?… ?/)) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** Entries that answer an error message, those with the longest sample in it first. */
+function answers(entries, query) {
+  const text = plain(query);
+  const hits = [];
+  for (const [id, { says = [] }] of entries.entries()) {
+    const found = says.filter((sample) => isSaid(sample, text));
+    if (found.length) hits.push({ id, length: Math.max(...found.map((sample) => sample.length)), terms: telling(query) });
+  }
+  return hits.sort((a, b) => b.length - a.length).slice(0, 3);
 }
 
 /** Python's message about a module that is not installed: these messages differ only in the name. */
@@ -86,16 +113,26 @@ function importers({ index, entries }, module) {
   const hits = index.search(module, { prefix: false, fuzzy: false }).filter((hit) => entries[hit.id].group !== "API names");
   // First the entries that explain the message, then those whose code imports the module, then the others.
   const rank = ({ id }) => (missing.exec(entries[id].text)?.[1] === module ? 0 : line.test(entries[id].text) ? 1 : 2);
-  return [0, 1, 2].flatMap((of) => hits.filter((hit) => rank(hit) === of)).slice(0, 6);
+  return [0, 1, 2].flatMap((of) => hits.filter((hit) => rank(hit) === of)).slice(0, pastedMost);
 }
 
 /**
- * Results by group, each group's best first. If no entry has all words, those with most of them, where rare words have more
+ * Results by group, each group's best first; those that answer a pasted error message are a group of their own.
+ */
+function find(all, query) {
+  const answering = answers(all.entries, query);
+  const known = new Set(answering.map((hit) => hit.id));
+  const others = matching(all, query).filter((hit) => !known.has(hit.id));
+  return grouped(all.entries, answering, answering.length ? others.slice(0, pastedMost - answering.length) : others);
+}
+
+/**
+ * Entries that match a query, the best first. If no entry has all words, those with most of them, where rare words have more
  * weight. In a pasted message, words must match exactly, and only the closest entries are shown.
  */
-function find({ index, entries }, query) {
+function matching({ index, entries }, query) {
   const module = missing.exec(query)?.[1];
-  if (module) return grouped(entries, importers({ index, entries }, module));
+  if (module) return importers({ index, entries }, module);
   let found = index.search(query);
   // A query for a full name also finds entries about its last part.
   const last = /^\s*[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*\.([\p{L}\p{N}_]+)(?:\(\))?\s*$/u.exec(query)?.[1];
@@ -109,16 +146,16 @@ function find({ index, entries }, query) {
     found = index.search(query, { combineWith: "OR", ...(pasted && { prefix: false, fuzzy: false }) });
     if (pasted) {
       found = found.filter((hit) => isAbout(hit, words));
-      found = found.filter((hit) => hit.score > 0.6 * found[0].score).slice(0, 6);
+      found = found.filter((hit) => hit.score > 0.6 * found[0].score).slice(0, pastedMost);
     }
   }
-  return grouped(entries, found);
+  return found;
 }
 
-function grouped(entries, found) {
+function grouped(entries, answering, others) {
   return groups
-    .map((name) => {
-      const hits = found.filter((hit) => entries[hit.id].group === name);
+    .map((name, place) => {
+      const hits = place === 0 ? answering : others.filter((hit) => entries[hit.id].group === name);
       return { name, count: hits.length, hits: hits.slice(0, most[name]).map((hit) => ({ ...entries[hit.id], terms: hit.terms })) };
     })
     .filter((group) => group.count > 0);

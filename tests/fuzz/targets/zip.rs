@@ -26,7 +26,7 @@ fn check(input: &[u8], _: Ways) {
                 let outside = file.path.starts_with('/') || file.path.split('/').any(|part| part == "..");
                 assert!(!outside, "{} leads out of the project", file.path);
                 if !file.deflated && intact(file, &file.data).is_ok() {
-                    let _ = text_of(file.data.clone());
+                    let _ = text_of(&file.path, file.data.clone());
                 }
             }
         }

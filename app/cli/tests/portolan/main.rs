@@ -8,6 +8,7 @@ mod api;
 mod bad_input;
 mod check_port;
 mod checkpoints;
+mod explain;
 mod forward;
 mod git_apply;
 #[cfg(unix)]

@@ -24,6 +24,11 @@ pub(crate) fn check_api(value: &Value) {
     check_by(include_str!("../../../../schema/api.schema.json"), value);
 }
 
+/// What is known about a log.
+pub(crate) fn check_explain(value: &Value) {
+    check_by(include_str!("../../../../schema/explain.schema.json"), value);
+}
+
 fn check_by(text: &str, value: &Value) {
     let root: Value = serde_json::from_str(text).unwrap();
     assert_eq!(root["$schema"], "https://json-schema.org/draft/2020-12/schema");

@@ -1,7 +1,7 @@
 //! The guides: their examples hold, each handler is named by one, and the versions in their
 //! texts are those of their rules.
 
-use codemod::{RecipeSet, check_guide, embedded_guides};
+use codemod::{RecipeSet, check_guide, check_samples, embedded_guides};
 use guide::sdk::sdk_admits;
 
 #[test]
@@ -11,6 +11,12 @@ fn every_example_of_every_guide_holds() {
     let recipes = RecipeSet::embedded();
     let failures: Vec<String> = guides.iter().flat_map(|g| check_guide(g, recipes)).map(|f| f.to_string()).collect();
     assert!(failures.is_empty(), "{}\n{} failures", failures.join("\n"), failures.len());
+}
+
+#[test]
+fn every_sample_of_a_message_leads_to_its_section() {
+    let failures: Vec<String> = check_samples(embedded_guides()).iter().map(ToString::to_string).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod comments;
 mod compute_modes;
 mod devices;
 mod evaluation;
+mod explained;
 mod gaudi_bridge;
 mod guides;
 mod imports;

@@ -169,6 +169,9 @@ pub(super) fn blocks(node: &Node, found: &mut Vec<String>) {
         Kind::Fence(fence) if fence.language == "message" => {
             found.push(fence.body.split_whitespace().collect::<Vec<_>>().join(" "));
         }
+        Kind::Fence(fence) if fence.language == "says" && fence.words.is_empty() => {
+            found.extend(fence.body.lines().map(|line| line.trim().to_string()));
+        }
         Kind::Fence(fence) if ["names", "words"].contains(&fence.language.as_str()) => {
             found.extend(fence.body.lines().map(str::to_string))
         }

@@ -217,7 +217,7 @@ fn all_faults_are_told_at_once() {
     check(
         "## A\nWhy.\n```diff rule unsave\n- a\n```\n```pyton\n```\n<i>x</i>\n## A\n",
         "8: unknown word `unsave` after `diff rule`; known words are unsafe, manual, shared, step, stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
-         11: unknown fence language `pyton`; use one of python, text, diff, where, names, words, message, conditions, signatures, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
+         11: unknown fence language `pyton`; use one of python, text, diff, where, names, words, message, conditions, signatures, says, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
          13: raw HTML is not rendered: use Markdown, or put a literal <…> in backticks\n\
          14: anchor `a` is already used on line 6; give this heading a different {#anchor}\n",
     );
@@ -273,4 +273,50 @@ fn only_reports_stop_a_step() {
     check_fault(&rule("says=a", "- a"), "8: `says=…` is for rules that only report");
     check(&rule("stops=step says=a", "  a"), "6 hpu#a A: Why.\n  9 rule \"  a\\n\"\n");
     check(&rule("manual stops=step", "- a"), "6 hpu#a A: Why.\n  9 rule \"- a\\n\" manual\n");
+}
+
+#[test]
+fn samples_of_messages() {
+    let page = format!(
+        "{FRONT}## A\nNo card.\n\nRemedy: get `one`.\n\nSource: a page.\n```says\nno such card: … of …!\n\n  another message \n```\n\
+         ```says nothing\nall cards are busy\n```\n"
+    );
+    let guide = Guide::parse("guides/hpu.md", &page).expect("it is right");
+    let section = &guide.sections[0];
+    let says: Vec<_> = section.says.iter().map(|sample| (sample.line, sample.text.as_str())).collect();
+    assert_eq!(says, [(13, "no such card: … of …!"), (15, "another message")]);
+    assert_eq!((section.says_nothing.len(), section.says_nothing[0].line), (1, 18));
+    assert_eq!((section.reason.as_str(), section.remedy.as_str()), ("No card.", "get one."));
+}
+
+#[test]
+fn samples_that_would_match_anything_are_faults() {
+    let check = |fence: &str, expected: &str| {
+        check_fault(&format!("## A\nNo card.\n\nRemedy: get one.\n\nSource: a page.\n{fence}\n"), expected);
+    };
+    check("```says\n```", "12: this fence is empty");
+    check("```says\nno card\n```", "13: this sample is too short");
+    check("```says\nno …………… card\n```", "13: this sample is too short");
+    check("```says\nno card of the kind …\n```", "13: remove the `…` at the end");
+    check("```says\nno card of this kind\nno card of this kind\n```", "14: this sample is already");
+    check("```says loudly\nno card of this kind\n```", "12: unknown word `loudly` after `says`");
+    check("```says nothing at all\nno card of this kind\n```", "12: unknown word `nothing` after `says`");
+}
+
+#[test]
+fn a_section_that_answers_messages_says_cause_remedy_and_source() {
+    let fence = "```says\nno card of this kind\n```\n";
+    check_fault(
+        &format!("## A\nRemedy: get one.\n\nSource: b.\n{fence}"),
+        "6: this section answers messages, so it needs a paragraph with the cause",
+    );
+    check_fault(
+        &format!("## A\nWhy.\n\nSource: b.\n{fence}"),
+        "6: this section answers messages, so it needs a paragraph that begins with `Remedy:`",
+    );
+    check_fault(
+        &format!("## A\nWhy.\n\nRemedy: get one.\n{fence}"),
+        "6: this section answers messages, so it needs a paragraph that begins with `Source:`",
+    );
+    check_fault(&format!("{fence}## A\n"), "6: samples of messages need a heading above them");
 }

@@ -5,8 +5,8 @@
 
 use crate::port::twin_result::TwinResult;
 use codemod::{
-    Applicability, Certificate, Diagnostic, FileDiff, Ledger, MatrixCell, Options, RecipeInfo, RemovedComment, Style,
-    TargetInfo, TwinCommands,
+    Applicability, Certificate, Diagnostic, Explanation, FileDiff, Ledger, MatrixCell, Options, RecipeInfo,
+    RemovedComment, Style, TargetInfo, TwinCommands,
 };
 use serde::{Deserialize, Serialize};
 use sorting::SortedMap;
@@ -82,6 +82,8 @@ pub enum Ask {
     TwinFiles,
     /// Parses the attached text as the result of a twin run.
     Twin,
+    /// Finds what the guides say about the attached log, and the last port's lines in its traceback.
+    Explain(Options),
 }
 
 /// From the worker; every request gets one answer, in order. `Ready` is sent without a request.
@@ -111,6 +113,8 @@ pub enum Answer {
     TwinFiles(Vec<String>),
     /// The result, or a sentence that says why it is not one, without the file's name at the beginning.
     Twin(Result<Box<TwinResult>, String>),
+    /// What is known about the log.
+    Explained(Box<Explanation>),
 }
 
 /// The engine's targets and recipes.

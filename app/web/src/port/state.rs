@@ -33,7 +33,7 @@ pub use trials::Trials;
 use crate::port::protocol::{Catalogue, Outcome, Table};
 use crate::port::twin_result::TwinResult;
 use crate::shared::text::hash_of;
-use codemod::{Options, RecipeInfo};
+use codemod::{Explanation, Options, RecipeInfo};
 use former::{Asked, Former};
 use result::Good;
 use sorting::SortedSet;
@@ -100,6 +100,8 @@ pub enum Panel {
     Certificate,
     /// Original and port, run and compared.
     Twin,
+    /// What an error message means.
+    Error,
     /// All targets side by side.
     Matrix,
 }
@@ -214,6 +216,10 @@ pub struct State {
     pub ports: u64,
     /// The result of a twin run that was brought back.
     twin: Option<Arc<TwinResult>>,
+    /// The log that the user pasted.
+    pub log: String,
+    /// What is known about it; none while the worker looks, or without a log.
+    pub explanation: Option<Arc<Explanation>>,
     /// Files whose text the worker does not have yet; `None`: it has no file of this project.
     unsent: Option<Vec<usize>>,
 }

@@ -6,6 +6,7 @@ mod changes;
 mod checks;
 mod diff;
 mod editor;
+mod error;
 mod files;
 mod focus;
 mod keys;

@@ -4,6 +4,7 @@ mod tabs;
 
 use super::changes::Changes;
 use super::checks::Checks;
+use super::error::ErrorMessage;
 use super::matrix::Matrix;
 use super::recipes::Recipes;
 use super::take::Take;
@@ -30,6 +31,7 @@ pub(super) fn Result() -> impl IntoView {
         Panel::Recipes => view! { <Recipes/> }.into_any(),
         Panel::Certificate => view! { <Checks/> }.into_any(),
         Panel::Twin => view! { <Twin/> }.into_any(),
+        Panel::Error => view! { <ErrorMessage/> }.into_any(),
         Panel::Matrix => view! { <Matrix/> }.into_any(),
     };
     let undo = move |event: KeyboardEvent| {

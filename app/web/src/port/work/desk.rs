@@ -10,8 +10,9 @@ use crate::port::twin_result;
 use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
-    CellState, Diagnostic, Edit, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile,
-    RecipeSet, TargetInfo, TwinCommands, Views, diff_texts, git_patch_of, report_json,
+    CellState, Diagnostic, Edit, Explanation, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported,
+    PortedFile, PortedProject, RecipeSet, TargetInfo, TwinCommands, Views, diff_texts, embedded_guides, git_patch_of,
+    report_json,
 };
 use python::notebook::Notebook;
 use python::{Highlight, SourceFile, Trees};
@@ -91,7 +92,30 @@ impl Desk {
                 let text = ask.texts.into_iter().next().unwrap_or_default();
                 head(Answer::Twin(twin_result::read(&text).map(Box::new)))
             }
+            Ask::Explain(options) => {
+                let log = ask.texts.into_iter().next().unwrap_or_default();
+                head(Answer::Explained(Box::new(self.explain(&log, &options))))
+            }
         }
+    }
+
+    /// The answers for the chosen target or, if it has none, for another one.
+    fn explain(&self, log: &str, options: &Options) -> Explanation {
+        let recipes = RecipeSet::embedded();
+        let all = Options { rejected_recipes: Vec::new(), rejected_edits: Vec::new(), ..options.clone() };
+        let port = self.port.as_ref().filter(|port| port.result.target == options.target);
+        let unrejected = port.filter(|_| all != *options).map(|port| codemod::port(&port.sources, recipes, &all));
+        let project = port.map(|port| PortedProject {
+            files: &port.sources,
+            ported: &port.result,
+            unrejected: unrejected.as_ref(),
+        });
+        let guides = embedded_guides();
+        let mut found = codemod::explain(log, guides, Some(&options.target), project);
+        if found.candidates.is_empty() {
+            found.candidates = codemod::explain(log, guides, None, None).candidates;
+        }
+        found
     }
 
     fn port(&mut self, options: &Options) {

@@ -1,5 +1,6 @@
 //! A handle on the page's state, and those actions of its controls that involve the worker.
 
+mod explaining;
 mod links;
 mod memos;
 mod porting;

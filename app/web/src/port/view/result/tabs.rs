@@ -8,12 +8,13 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 /// The tabs in order: panel, name for ids, label.
-const PANELS: [(Panel, &str, &str); 6] = [
+const PANELS: [(Panel, &str, &str); 7] = [
     (Panel::Changes, "changes", "Changes"),
     (Panel::Needs, "needs", "To do"),
     (Panel::Recipes, "recipes", "Recipes"),
     (Panel::Certificate, "certificate", "Batch summary and checks"),
     (Panel::Twin, "twin", "Twin run"),
+    (Panel::Error, "error", "Error message"),
     (Panel::Matrix, "matrix", "All targets"),
 ];
 
@@ -68,7 +69,7 @@ fn Tab(panel: Panel, name: &'static str, label: &'static str) -> impl IntoView {
             }
             Panel::Recipes => Some((state.tally().len(), false)),
             Panel::Certificate => (flags > 0).then_some((flags, true)),
-            Panel::Twin | Panel::Matrix => None,
+            Panel::Twin | Panel::Error | Panel::Matrix => None,
         }
     });
     view! {
