@@ -31,7 +31,7 @@ fn check_removed(before: &str, removed: &[&str]) {
         let ported = port_script("hpu", &before);
         let mut named = Vec::new();
         for edit in &ported.files[0].edits {
-            for RemovedComment { line, text } in &edit.comments_removed {
+            for RemovedComment { line, text, .. } in &edit.comments_removed {
                 assert!(before[edit.start..edit.end].contains(text), "{edit:?}");
                 named.push(format!("{line} {text}"));
             }
