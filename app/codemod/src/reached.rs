@@ -224,7 +224,9 @@ pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts<'_
     let is_named = |given: Id| plain_string(index, given) == Some(name.as_str());
     let is_gotten = view.calls("getattr").iter().any(|call| index.arguments(*call).positional().any(is_named));
     !is_gotten
-        && !reads_all && !project.reads_setting_elsewhere(view, &name) && !view.identifiers(&name).iter().any(is_other)
+        && !reads_all
+        && !project.reads_setting_elsewhere(view, &name)
+        && !view.identifiers(&name).iter().any(is_other)
 }
 
 /// The text between the two operands.
