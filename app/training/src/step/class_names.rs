@@ -11,7 +11,7 @@ pub fn class_names(file: FileInProject<'_, '_>, wholes: &[Id]) -> Vec<String> {
     for whole in wholes {
         of_name.entry(file.name_of(*whole)).or_default().push(*whole);
     }
-    of_name.values_mut().for_each(|same| same.sort_unstable());
+    of_name.values_mut().for_each(|same| sorting::plain(same));
     let class_name = |whole: &Id| {
         let words = file.name_of(*whole).split('_').filter(|word| !word.is_empty());
         let camel: String = words
