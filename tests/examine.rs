@@ -204,7 +204,12 @@ fn residue_missed(before: &str, file: &PortedFile, target: &str, mentions: &[Men
         }
     }
     let mut faults: Vec<Fault> = Vec::new();
-    for Mention { kind, lines: (first, last), text, beside, others } in mentions {
+    // A package's own files import it.
+    let is_own = |mention: &&Mention| {
+        let package = mention.text.strip_prefix("module ").and_then(|module| module.split('.').next());
+        package.is_some_and(|package| file.path.split('/').any(|folder| folder == package))
+    };
+    for Mention { kind, lines: (first, last), text, beside, others } in mentions.iter().filter(|one| !is_own(one)) {
         // Code for CUDA is kept where the program chooses between it and code for the target.
         let is_beside = kind != "import" && beside.iter().any(|device| device == target);
         let kind = if is_beside { "mention" } else { kind };

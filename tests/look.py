@@ -19,6 +19,7 @@ CUDA = re.compile(r"cuda(:\d+)?")
 MODULES = {line.split("#")[0].strip() for line in MODULES_FOR_CUDA.splitlines()} - {""}
 VARIABLE = re.compile(r"(CUDA_VISIBLE_DEVICES|CUDA_|CUDNN_|CUBLAS_|NCCL_|NVIDIA_VISIBLE_DEVICES|NVIDIA_|TORCH_NCCL_)[A-Z0-9_]*(=\S*)?")
 HINT = re.compile(r"cuda|nccl|nvidia|gpu:|device=|\.to\(|" + "|".join(re.escape(one.split(".")[0]) for one in sorted(MODULES)), re.IGNORECASE)
+RUNS = re.compile(r"subprocess|system|popen|check_|getoutput|which|exec|shell|run|call", re.IGNORECASE)
 TF_DEVICE = re.compile(r"/([^ ]*[/:])?gpu:\d+", re.IGNORECASE)
 # Calls whose arguments are looked up or displayed; they are not devices for computation.
 WORDS = set(
@@ -143,6 +144,8 @@ class Mentions(ast.NodeVisitor):
     def foreign(self, tree):
         """What needs NVIDIA's software beside `torch.cuda`; each module and variable counts once, wherever it is told."""
         places, shown = self.places, shown_in(tree)
+        fields = ("id", "attr", "arg", "name")
+        words = " ".join(str(getattr(node, field, "")) for node in ast.walk(tree) for field in fields)
         for node in ast.walk(tree):
             names = []
             if isinstance(node, ast.Import):
@@ -155,8 +158,11 @@ class Mentions(ast.NodeVisitor):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in shown:
                 if variable := VARIABLE.fullmatch(node.value):
                     places.setdefault(("variable", variable[1]), []).append(node)
+                    # A file that has nothing to do with the environment means something else by that name.
+                    self.guarded.update([id(node)] if "env" not in words.lower() else [])
                 elif re.match(r"([\w/]*/)?nvidia-smi( -|$)", node.value):
                     places.setdefault(("command", "nvidia-smi"), []).append(node)
+                    self.guarded.update([id(node)] if not RUNS.search(words) else [])
                 elif TF_DEVICE.fullmatch(node.value):
                     places[("device", f"{node.value} {node.lineno}")] = [node]
             if isinstance(node, ast.Attribute) and self.qualified(node) == "torch.version.cuda":

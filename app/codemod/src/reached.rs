@@ -5,6 +5,7 @@ use python::names::{called_name, dotted};
 use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
 use training::settings::is_settings;
+use training::words::SETTINGS_NAMES;
 use training::{FileView, ProjectFacts};
 
 /// The test after which a place is reached only with CUDA, so that it does not run on the target.
@@ -215,9 +216,17 @@ pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts<'_
     let is_other = |id: &Id| {
         let attribute = index.parent(*id).and_then(|parent| index.attribute(parent));
         let owner = attribute.filter(|a| a.name() == Some(&name)).and_then(|a| a.owner());
-        owner.is_some_and(|owner| is_settings(view, index.text_of(owner))) && only_with_cuda(view, *id).is_none()
+        // A function may have settings of its own under that name.
+        let is_named = |owner: &str| SETTINGS_NAMES.contains(&owner.rsplit('.').next().unwrap_or(owner));
+        let is_of_settings = |owner: &str| is_named(owner) || is_settings(view, owner);
+        owner.is_some_and(|owner| is_of_settings(index.text_of(owner))) && only_with_cuda(view, *id).is_none()
     };
-    !reads_all && !project.reads_setting_elsewhere(view, &name) && !view.identifiers(&name).iter().any(is_other)
+    let is_named = |given: Id| plain_string(index, given) == Some(name.as_str());
+    let is_gotten = view.calls("getattr").iter().any(|call| index.arguments(*call).positional().any(is_named));
+    !is_gotten
+        && !reads_all
+        && !project.reads_setting_elsewhere(view, &name)
+        && !view.identifiers(&name).iter().any(is_other)
 }
 
 /// The text between the two operands.

@@ -124,7 +124,7 @@ pub struct Splice {
 
 /// Indents every line but the first, and uses the file's line endings. Lines that begin inside a string are unchanged.
 pub fn at_indent(text: &str, indent: &str, newline: &str) -> String {
-    let inside = lines_in_strings(text);
+    let inside = if indent.is_empty() { SortedSet::new() } else { lines_in_strings(text) };
     let mut out = String::new();
     for (n, line) in text.split('\n').enumerate() {
         if n > 0 {

@@ -2,7 +2,7 @@
 
 use crate::layout::Layout;
 use crate::names::{Names, called_name};
-use crate::tree::{Id, Index, Tree, fields, kinds};
+use crate::tree::{Id, Index, ROOT, Tree, fields, kinds};
 use rustc_hash::FxHashMap;
 use sorting::SortedMap;
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ pub struct PythonFile<'t> {
     words: HashMap<&'t str, Vec<Id>>,
     /// Names that the module assigns, with the end of the first assignment.
     top_names: SortedMap<&'t str, usize>,
-    calls: SortedMap<&'t str, Vec<Id>>,
+    calls: HashMap<&'t str, Vec<Id>>,
     /// Names of its classes and functions.
     definitions: HashSet<&'t str>,
     /// Where functions first bind names, as far as that was asked; each name by its first identifier.
@@ -38,7 +38,7 @@ impl<'t> PythonFile<'t> {
         for &id in index.of_kind(k.identifier) {
             words.entry(index.text_of(id)).or_default().push(id);
         }
-        let mut calls: SortedMap<&str, Vec<Id>> = SortedMap::new();
+        let mut calls: HashMap<&str, Vec<Id>> = HashMap::new();
         for &call in index.of_kind(k.call) {
             if let Some(name) = called_name(&index, call) {
                 calls.entry(name).or_default().push(call);
@@ -47,23 +47,24 @@ impl<'t> PythonFile<'t> {
         let definitions = [k.class_definition, k.function_definition].into_iter().flat_map(|kind| index.of_kind(kind));
         let definitions = definitions.map(|id| index.field(*id, fields().name).map_or("", |name| index.text_of(name)));
         let definitions = definitions.collect();
-        let mut top_names: SortedMap<&str, usize> = SortedMap::new();
+        let mut top_names: Vec<(&str, usize)> = Vec::new();
         for assignment in index.assignments() {
             let is_inner = |a: Id| [k.function_definition, k.class_definition].contains(&index.kind(a));
             let targets =
                 if index.ancestors(assignment.id()).any(is_inner) { Vec::new() } else { assignment.targets() };
-            for target in targets {
-                top_names.entry(index.text_of(target)).or_insert(index.item(assignment.id()).end);
-            }
+            let end = index.item(assignment.id()).end;
+            top_names.extend(targets.into_iter().map(|target| (index.text_of(target), end)));
         }
         for binding in names.bindings.iter().filter(|b| b.scope.is_none()) {
             // The name as a slice of the text, which lives as long as the tree.
             let end = index.item(binding.statement).end;
             let within = index.text_of(binding.part);
             if let Some(at) = within.rfind(binding.local.as_str()) {
-                top_names.entry(&within[at..at + binding.local.len()]).or_insert(end);
+                top_names.push((&within[at..at + binding.local.len()], end));
             }
         }
+        // The first binding of each name.
+        let top_names = top_names.into_iter().rev().collect();
         let bound = RefCell::default();
         Self { path, layout: Layout::read(&index), words, top_names, calls, definitions, bound, index, names }
     }
@@ -144,7 +145,7 @@ impl<'t> PythonFile<'t> {
 
     /// The innermost function around a node.
     pub fn function_of(&self, id: Id) -> Option<Id> {
-        self.index.ancestors(id).find(|a| self.index.kind(*a) == kinds().function_definition)
+        Some(self.index.item(id).function).filter(|function| *function != ROOT)
     }
 
     /// The innermost class around a node.
@@ -169,10 +170,7 @@ impl<'t> PythonFile<'t> {
 
     /// The statement that contains a node: the child of a block or of the module.
     pub fn statement_of(&self, id: Id) -> Option<Id> {
-        let k = kinds();
-        std::iter::once(id).chain(self.index.ancestors(id)).find(|a| {
-            self.index.parent(*a).is_some_and(|p| self.index.kind(p) == k.block || self.index.kind(p) == k.module)
-        })
+        Some(self.index.item(id).statement).filter(|statement| *statement != ROOT)
     }
 
     /// Whether a function binds a name, as a parameter or by assignment.

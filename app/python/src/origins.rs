@@ -19,7 +19,8 @@ use crate::strings::plain_string;
 use crate::tree::{Id, fields, kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sorting::SortedSet;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Values that one question looks at before it gives up.
@@ -139,6 +140,18 @@ pub struct Conventions {
     pub chained: &'static [&'static str],
 }
 
+/// The name under which the calls of variables are kept, which no function has.
+const VARIABLES: &str = "";
+
+/// Calls with one name.
+#[derive(Default)]
+struct Calls {
+    /// Those whose definitions have not been looked for, to the end.
+    unread: RefCell<VecDeque<Place>>,
+    /// The others, by the definitions that they may be of.
+    known: RefCell<FxHashMap<Place, SortedSet<Place>>>,
+}
+
 /// What a project's files show about where values come from.
 pub struct Origins<'v, 't> {
     modules: Modules<'v, 't>,
@@ -156,19 +169,16 @@ pub struct Origins<'v, 't> {
     members: FxHashMap<Place, FxHashMap<&'t str, Vec<Id>>>,
     /// Names that imports give to what has this name.
     aliases: FxHashMap<&'v str, SortedSet<&'v str>>,
-    calls_of_variables: Vec<Place>,
-    /// The calls of all files, by the last name of their function.
-    calls: FxHashMap<&'t str, Vec<Place>>,
+    /// The calls of all files, by the last name of their function, and those of variables.
+    calls: FxHashMap<&'t str, Calls>,
     /// Names that some file assigns or passes on.
     values: FxHashSet<&'t str>,
     conventions: Conventions,
     /// The definitions that a callee may be. One that is being looked for has none, which ends circles.
     definitions: RefCell<FxHashMap<Place, Rc<[Place]>>>,
     callers: RefCell<FxHashMap<Place, Rc<[Place]>>>,
-    /// How many definitions are being looked for.
-    looking: Cell<usize>,
-    /// The calls of variables that may be of a definition; known once all of them have been looked for.
-    called: OnceCell<FxHashMap<Place, Vec<Place>>>,
+    /// The calls whose definitions are being looked for.
+    looking: RefCell<FxHashSet<Place>>,
     /// What the callers of a function give for a parameter, with those callers.
     passed: RefCell<FxHashMap<Place, [Rc<[Place]>; 2]>>,
     /// The function around the bindings of a name, by the first of them: see [`bound`].
@@ -190,15 +200,18 @@ impl<'v, 't> Origins<'v, 't> {
         let calls_of_variables = objects::calls_of_variables(&files, &scopes, &stores);
         let [bases, derived] = objects::heritage(&files);
         let members = objects::members(&files);
-        let mut calls: FxHashMap<&str, Vec<Place>> = FxHashMap::default();
+        let mut calls: FxHashMap<&str, VecDeque<Place>> = FxHashMap::default();
+        calls.insert(VARIABLES, calls_of_variables.into());
         for (file, python) in files.iter().enumerate() {
             for (name, ids) in python.calls_by_name() {
                 calls.entry(name).or_default().extend(ids.iter().map(|id| Place { file, id: *id }));
             }
         }
+        let calls = calls.into_iter().map(|(name, calls)| (name, Calls { unread: calls.into(), ..Calls::default() }));
+        let calls = calls.collect();
         let values = files.iter().flat_map(|file| objects::values(file)).collect();
         let modules = Modules::of(files);
-        let (definitions, callers, looking, called, passed, steady) = Default::default();
+        let (definitions, callers, looking, passed, steady) = Default::default();
         Self {
             modules,
             scopes,
@@ -209,14 +222,12 @@ impl<'v, 't> Origins<'v, 't> {
             derived,
             members,
             aliases,
-            calls_of_variables,
             calls,
             values,
             conventions,
             definitions,
             callers,
             looking,
-            called,
             passed,
             steady,
         }

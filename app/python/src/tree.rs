@@ -378,6 +378,9 @@ pub struct Item<'t> {
     has_fields: bool,
     /// The node around it.
     pub parent: Id,
+    /// The statement that it is or belongs to, and the innermost function around it; the module if there is none.
+    pub(crate) statement: Id,
+    pub(crate) function: Id,
     /// First item after this one's subtree.
     pub next: Id,
     /// Its first byte.
@@ -416,6 +419,7 @@ impl<'t> Index<'t> {
         let mut items: Vec<Item<'t>> = Vec::with_capacity(text.len() / 4 + 8);
         let mut by_kind = vec![Vec::new(); language().node_kind_count() + 1];
         let mut open: Vec<Id> = Vec::new();
+        let k = kinds();
         let mut cursor = tree.ts_root().walk();
         'walk: loop {
             let node = cursor.node();
@@ -428,8 +432,11 @@ impl<'t> Index<'t> {
                 }
                 let field = cursor.field_id().map_or(0, std::num::NonZero::get);
                 let parent = open.last().copied().unwrap_or(ROOT);
+                let (mut statement, mut function) = (ROOT, ROOT);
                 if let Some(around) = items.get_mut(parent as usize) {
                     around.has_fields |= field != 0;
+                    statement = if [k.block, k.module].contains(&around.kind) { id } else { around.statement };
+                    function = if around.kind == k.function_definition { parent } else { around.function };
                 }
                 items.push(Item {
                     node,
@@ -437,6 +444,8 @@ impl<'t> Index<'t> {
                     field,
                     has_fields: false,
                     parent,
+                    statement,
+                    function,
                     next: 0,
                     start: node.start_byte(),
                     end: end_of(node, text),

@@ -114,10 +114,11 @@ fn trains(view: &FileView<'_>, function: Id) -> bool {
         })
 }
 
-/// Calls of the model.
+/// Calls of the model in a function or a loop; not those of a function in it, which runs elsewhere.
 fn forwards(project: &ProjectFacts<'_, '_>, view: &FileView<'_>, within: Id) -> Vec<Id> {
     let k = kinds();
     let index = &view.index;
+    let of_function = |id: Id| if index.kind(id) == k.function_definition { Some(id) } else { view.function_of(id) };
     index
         .of_kind_in(k.call, within)
         .iter()
@@ -131,7 +132,7 @@ fn forwards(project: &ProjectFacts<'_, '_>, view: &FileView<'_>, within: Id) -> 
             });
             // `Net()` makes a model, `net()` runs it.
             let makes = called_name(index, *call).is_some_and(|n| n.starts_with(|c: char| c.is_ascii_uppercase()));
-            (named || model) && !makes
+            (named || model) && !makes && view.function_of(*call) == of_function(within)
         })
         .collect()
 }
@@ -205,6 +206,8 @@ mod tests {
             &["for x, y in loader: … print(a)"],
         );
         check(&format!("def validate(net):\n    train_head(x)\n{body}"), &[]);
+        // What it defines runs where it is called.
+        check("def validate(net):\n    def step(x):\n        return net(x)\n    net.eval()\n    return step\n", &[]);
     }
 
     #[test]

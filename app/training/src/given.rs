@@ -20,22 +20,18 @@ pub struct Given {
 
 impl Given {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
-        let (mut given, mut zeros, mut others) = (SortedSet::new(), SortedSet::new(), SortedSet::new());
+        let (mut given, mut zeros, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for view in views {
             for assignment in view.index.assignments().filter(|a| view.function_of(a.id()).is_none()) {
                 let (Some(target), Some(value)) = (assignment.target(), assignment.value()) else { continue };
                 let constant = format!("{}.{}", module_name(view.path).unwrap_or_default(), view.index.text_of(target));
-                if is_zero(view.index.text_of(value)) {
-                    zeros.insert(constant)
-                } else {
-                    others.insert(constant)
-                };
+                if is_zero(view.index.text_of(value)) { &mut zeros } else { &mut others }.push(constant);
             }
             for &string in view.index.of_kind(kinds().string) {
                 if let Some(text) = plain_string(&view.index, string).filter(|text| text.len() <= 16)
                     && let Some(name) = name_given(view, string)
                 {
-                    given.insert(format!("{name}={text}"));
+                    given.push(format!("{name}={text}"));
                 }
             }
             let saves = |call: &Id| called_name(&view.index, *call).is_some_and(|name| name.starts_with("save"));
@@ -44,8 +40,9 @@ impl Given {
                 given.extend(names.map(|name| format!("={name}")));
             }
         }
-        zeros.retain(|constant| !others.contains(constant));
-        Self { strings: given, zeros }
+        let others: SortedSet<String> = others.into_iter().collect();
+        let zeros = zeros.into_iter().filter(|constant| !others.contains(constant)).collect();
+        Self { strings: given.into_iter().collect(), zeros }
     }
 
     /// Whether an expression is 0, or the name of a constant of the project that is.

@@ -72,19 +72,21 @@ pub(crate) fn moves_to_device(view: &FileView<'_>, call: Id) -> bool {
 
 /// Whether an identifier is in the arguments of a call of `load`, which says where the tensors of a file go.
 fn loads(view: &FileView<'_>, id: Id) -> bool {
-    view.index.ancestors(id).any(|a| called_name(&view.index, a) == Some("load"))
+    !view.calls("load").is_empty() && view.index.ancestors(id).any(|a| called_name(&view.index, a) == Some("load"))
 }
 
 /// Whether an expression or an identifier belongs to `x.device` or `device=x.device` in a `forward(self, x)`: the model then follows
 /// its input to any device.
 fn follows_input(view: &FileView<'_>, id: Id) -> bool {
     let (index, k) = (&view.index, kinds());
-    let around = || index.ancestors(id).find(|a| index.kind(*a) == k.keyword_argument);
-    let value = around().and_then(|argument| index.field(argument, fields().value));
+    let Some(function) = view.function_of(id).filter(|function| view.name_of(*function) == "forward") else {
+        return false;
+    };
+    let around = index.ancestors(id).find(|a| index.kind(*a) == k.keyword_argument);
+    let value = around.and_then(|argument| index.field(argument, fields().value));
     let attribute = std::iter::once(id).chain(index.parent(id)).chain(value);
     let mut owners = attribute.filter_map(|a| index.text_of(a).strip_suffix(".device"));
-    let function = view.function_of(id).filter(|function| view.name_of(*function) == "forward");
-    let inputs = function.and_then(|function| index.function(function)).into_iter().flat_map(|f| f.parameters());
+    let inputs = index.function(function).into_iter().flat_map(|f| f.parameters());
     let inputs: Vec<&str> = inputs.map(|input| input.name).filter(|name| *name != "self").collect();
     owners.any(|owner| inputs.contains(&owner))
 }

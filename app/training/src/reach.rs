@@ -3,6 +3,7 @@
 use crate::view::FileView;
 use python::names::called_name;
 use python::tree::{Id, kinds};
+use rustc_hash::FxHashSet;
 use sorting::{SortedMap, SortedSet};
 
 /// Functions by their names, methods with a leading dot: `nt_xent`, `.embed`.
@@ -15,8 +16,8 @@ pub struct Reach {
 impl Reach {
     pub(crate) fn collect(views: &[&FileView<'_>]) -> Self {
         // `caller called` as one string, so that a set of strings is enough.
-        let mut calls = SortedSet::new();
-        let (mut forward, mut step) = (SortedSet::new(), SortedSet::new());
+        let mut calls = Vec::new();
+        let (mut forward, mut step) = (Vec::new(), Vec::new());
         let modules = modules(views);
         let everywhere = of_one_class(views.iter().map(|view| instances(view)));
         for view in views {
@@ -42,16 +43,17 @@ impl Reach {
                 let Some(called) = by_instance().or_else(|| called(view, call, &modules)) else { continue };
                 for function in functions_around(view, call) {
                     if is_forward(view, function) {
-                        forward.insert(called.clone());
+                        forward.push(called.clone());
                     }
-                    calls.insert(format!("{} {called}", key(view, function)));
+                    calls.push(format!("{} {called}", key(view, function)));
                 }
                 if turns.iter().any(|turn| view.index.is_within(call, *turn)) {
-                    step.insert(called);
+                    step.push(called);
                 }
             }
         }
         step.extend(forward.iter().cloned());
+        let calls: SortedSet<String> = calls.into_iter().collect();
         Self { forward: closed(forward, &calls), step: closed(step, &calls) }
     }
 
@@ -163,17 +165,17 @@ fn turns(view: &FileView<'_>) -> Vec<Id> {
 }
 
 /// Functions with all that they call, transitively.
-fn closed(mut reached: SortedSet<String>, calls: &SortedSet<String>) -> SortedSet<String> {
-    let mut new: Vec<String> = reached.iter().cloned().collect();
+fn closed(first: Vec<String>, calls: &SortedSet<String>) -> SortedSet<String> {
+    let mut reached: FxHashSet<String> = FxHashSet::default();
+    let mut new = first;
     while let Some(mut caller) = new.pop() {
-        caller.push(' ');
-        for called in calls.range(caller.clone()..).map_while(|call| call.strip_prefix(&caller)) {
-            if reached.insert(called.to_owned()) {
-                new.push(called.to_owned());
-            }
+        if reached.insert(caller.clone()) {
+            caller.push(' ');
+            let called = calls.range(caller.clone()..).map_while(|call| call.strip_prefix(&caller));
+            new.extend(called.map(str::to_owned));
         }
     }
-    reached
+    reached.into_iter().collect()
 }
 
 #[cfg(test)]

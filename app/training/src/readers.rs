@@ -9,6 +9,7 @@ use python::origins::{Origins, Place};
 use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
+use rustc_hash::{FxHashMap, FxHashSet};
 use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
 
@@ -38,7 +39,8 @@ impl Readers {
     pub(crate) fn collect<'v, 't>(views: &[&'v FileView<'t>], origins: &Origins<'v, 't>) -> Self {
         let mut readers = Self::default();
         if views.iter().any(|view| view.words().any(|(word, _)| makes_loader(word))) {
-            Reading { views, origins }.collect(&mut readers);
+            let compiled = views.iter().map(|view| compiled_training(view)).collect();
+            Reading { views, compiled, origins }.collect(&mut readers);
         }
         readers
     }
@@ -69,6 +71,9 @@ impl Readers {
 /// The search for all readers of a project.
 struct Reading<'a, 'v, 't> {
     views: &'a [&'v FileView<'t>],
+    /// The names in each file of the results of calls that train, such as a model that a vendor's function compiled with its
+    /// optimizer.
+    compiled: Vec<SortedSet<&'t str>>,
     origins: &'a Origins<'v, 't>,
 }
 
@@ -77,6 +82,9 @@ impl Reading<'_, '_, '_> {
         let k = kinds();
         // Calls that give back what they are given, as far as a loop reads their result.
         let passed_on = RefCell::new(SortedSet::new());
+        let mut found: FxHashMap<Place, SortedSet<Read>> = FxHashMap::default();
+        // Calls in values that code reads which can't be seen: all calls in these are noted, too.
+        let mut searched: FxHashSet<Place> = FxHashSet::default();
         let read = &mut |place: Place, use_: &Use, is_loop: bool| {
             let through = |call: Place| {
                 let file = self.origins.files()[call.file];
@@ -93,12 +101,17 @@ impl Reading<'_, '_, '_> {
                     return;
                 }
                 // Code that can't be seen may read all that a tuple or a table holds.
-                let held = if is_origin && *use_ == Use::Unknown { file.index.of_kind_in(k.call, id) } else { &[] };
+                let searches = is_origin && *use_ == Use::Unknown;
+                if searches && value.key().is_none() && searched.contains(&value.place) {
+                    return;
+                }
+                let held = if searches { file.index.of_kind_in(k.call, id) } else { &[] };
                 let itself = Some(&id).filter(|id| file.index.kind(**id) == k.call);
-                for call in held.iter().chain(itself) {
-                    readers.trains |= *use_ == Use::Trains && called_name(&file.index, *call).is_some_and(makes_loader);
-                    let found = (value.key().map(str::to_owned), use_.clone());
-                    readers.of.entry((file.path.to_owned(), *call)).or_default().insert(found);
+                for &call in held.iter().chain(itself) {
+                    readers.trains |= *use_ == Use::Trains && called_name(&file.index, call).is_some_and(makes_loader);
+                    let place = Place { id: call, ..value.place };
+                    found.entry(place).or_default().insert((value.key().map(str::to_owned), use_.clone()));
+                    searched.extend((searches && value.key().is_none()).then_some(place));
                 }
             });
         };
@@ -138,6 +151,8 @@ impl Reading<'_, '_, '_> {
                 }
             }
         }
+        let of_path = |(place, uses): (Place, _)| ((self.views[place.file].path.to_owned(), place.id), uses);
+        readers.of = found.into_iter().map(of_path).collect();
     }
 
     /// What a loop or a block does with what it reads.
@@ -155,7 +170,7 @@ impl Reading<'_, '_, '_> {
         let trains = |call: &Id| {
             let name = called_name(index, *call);
             name.is_some_and(|n| matches!(n, "backward" | "zero_grad" | "step") || n.ends_with("training_step"))
-                || index.callee(*call).is_some_and(|callee| is_compiled_training(view, index.text_of(callee)))
+                || index.callee(*call).is_some_and(|callee| self.compiled[node.file].contains(index.text_of(callee)))
         };
         let calls = index.of_kind_in(kinds().call, node.id);
         let calls_what_trains = |call: &Id, seen: &mut SortedSet<Place>| {
@@ -204,10 +219,9 @@ fn asks(name: Option<&str>) -> bool {
     matches!(name, Some("len" | "print" | "info" | "debug" | "warning" | "range" | "next" | "iter" | "isinstance"))
 }
 
-/// Whether a name is the result of a call that trains, such as a model that a vendor's function compiled with its optimizer.
-fn is_compiled_training(view: &FileView<'_>, name: &str) -> bool {
+fn compiled_training<'t>(view: &FileView<'t>) -> SortedSet<&'t str> {
     let calls = TRAINING_CALLS.iter().flat_map(|word| view.calls(word));
-    calls.filter_map(|call| target(view, *call)).any(|target| view.index.is_text(target, name))
+    calls.filter_map(|call| Some(view.index.text_of(target(view, *call)?))).collect()
 }
 
 /// The function whose result is the value that a call makes, by itself or under a name.

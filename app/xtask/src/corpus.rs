@@ -8,7 +8,7 @@ mod packages;
 use crate::setup::{self, Cost, Need};
 use crate::step::{run, step};
 use crate::{surroundings, workspace};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -70,8 +70,7 @@ pub(crate) fn run_part(part: Part, minutes: Option<f64>) -> Result<()> {
     if part == Part::Whole {
         files.extend(packages::cpython_tests(&setup::python_with_pip(&folder)?)?);
     }
-    let lines: String = files.iter().map(|(shown, file)| format!("{shown}\t{}\n", file.display())).collect();
-    std::fs::write(&list, lines).with_context(|| format!("cannot write {}", list.display()))?;
+    write_list(&list, &files)?;
     let mut sweep = sweep(part.profile(), "corpus")?;
     sweep.arg("--list").arg(list);
     sweep.arg("--out").arg(folder.join(if part == Part::Whole { "faults" } else { "faults-bounded" }));
@@ -86,6 +85,26 @@ pub(crate) fn run_part(part: Part, minutes: Option<f64>) -> Result<()> {
         sweep.arg("--command").arg(command).arg("--table").arg("docs/robustness.md");
     }
     step(format!("ports of {} files", files.len()), || run(&mut sweep))
+}
+
+/// Ports every Python file below a folder, such as checkouts of projects that no list names, and checks the ports.
+pub(crate) fn run_folder(below: &Path) -> Result<()> {
+    let files = packages::python_files(below, &packages::projects(below)?)?;
+    if files.is_empty() {
+        bail!("{} has no Python files", below.display());
+    }
+    let folder = folder()?;
+    let list = folder.join("files-of-folder.tsv");
+    write_list(&list, &files)?;
+    let mut sweep = sweep(Profile::Release, "corpus")?;
+    sweep.arg("--list").arg(list).arg("--out").arg(folder.join("faults-of-folder"));
+    step(format!("ports of {} files", files.len()), || run(&mut sweep))
+}
+
+/// The list of files that the program reads.
+fn write_list(list: &Path, files: &[(String, PathBuf)]) -> Result<()> {
+    let lines: String = files.iter().map(|(shown, file)| format!("{shown}\t{}\n", file.display())).collect();
+    std::fs::write(list, lines).with_context(|| format!("cannot write {}", list.display()))
 }
 
 /// The Python files of packages.

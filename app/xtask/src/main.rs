@@ -51,6 +51,7 @@ usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
   as-tested     runs a command in the environment of the tests: HOME, PATH, locale, …  COMMAND …
   size          gzip sizes of the files in dist/, compared with their limits
   corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N]
+                [--folder DIR: the projects in a folder instead; only prints the result]
   ecosystem     ports public repositories with a base build and with this tree, and writes what differs as a Markdown table
                 [--base COMMAND | --base-rev COMMIT: the base build; otherwise the last release]  [--target T] [--repos NAME]
                 [--from FOLDER: checkouts in place of fetched ones]  [--out FILE]
@@ -105,6 +106,7 @@ fn main() -> ExitCode {
         ["generated", arguments @ ..] => generated::run_with(arguments),
         ["corpus"] => corpus::run_part(Part::Whole, None),
         ["corpus", "--bounded"] => corpus::run_part(Part::Bounded, None),
+        ["corpus", "--folder", folder] => corpus::run_folder(Path::new(folder)),
         ["corpus", "--minutes", minutes] => match minutes.parse() {
             Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
             Err(_) => return refuse("corpus", &format!("`{minutes}` is not a number of minutes")),

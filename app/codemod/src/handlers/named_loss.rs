@@ -31,7 +31,7 @@ pub(super) type Planned = Result<Vec<Wish>, Vec<Obstacle>>;
 type Ported = Result<Vec<Wish>, Vec<Reason>>;
 
 /// How a verb plans the steps of a file.
-type Planner = dyn for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, &[Id]) -> Planned;
+type Planner = dyn for<'a, 't> Fn(&'a Input<'a, 't>, FileInProject<'a, 't>, &'a [Id]) -> Planned;
 
 /// A verb's result for several steps, or why there is none.
 fn planned(plan: &Planner, input: &Input<'_, '_>, view: &FileView<'_>, wholes: &[Id]) -> Ported {

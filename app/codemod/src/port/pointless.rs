@@ -43,15 +43,23 @@ fn chosen_value(view: &FileView<'_>, choice: Id) -> Option<Change> {
 fn assignment_to_itself(view: &FileView<'_>, assignment: Id) -> Option<Change> {
     let index = &view.index;
     let (to, from) = (index.target(assignment)?, index.source(assignment)?);
-    let at = view.statement_of(assignment)?;
-    let is_alone = index.parent(at).is_some_and(|b| index.kind(b) == kinds().block && index.parts(b).count() == 1);
-    let text = if is_alone { "pass".to_owned() } else { String::new() };
     // `x, y = (x, y)`
     let (k, is_list) = (kinds(), |id: Id, kinds: [u16; 2]| kinds.contains(&index.kind(id)));
     let lists = is_list(to, [k.pattern_list, k.tuple_pattern]) && is_list(from, [k.expression_list, k.tuple]);
     let texts = |id: Id| index.parts(id).map(|part| index.text_of(part));
     let same = index.text_of(to) == index.text_of(from) || lists && texts(to).eq(texts(from));
-    (same && is_quiet(view, to)).then_some(Change::Replace { first: at, last: at, text })
+    if !same || !is_quiet(view, to) {
+        return None;
+    }
+    let at = view.statement_of(assignment)?;
+    let is_alone = index.parent(at).is_some_and(|b| index.kind(b) == kinds().block && is_only_part(view, b));
+    let text = if is_alone { "pass".to_owned() } else { String::new() };
+    Some(Change::Replace { first: at, last: at, text })
+}
+
+/// Whether a block has one statement.
+fn is_only_part(view: &FileView<'_>, block: Id) -> bool {
+    view.index.parts(block).nth(1).is_none()
 }
 
 /// Replaces two equal branches by one.
@@ -69,7 +77,7 @@ fn equal_branches(view: &FileView<'_>, test: Id) -> Option<Change> {
     if !index.of_kind_in(kinds().comment, test).is_empty() || !branch.condition().is_some_and(|c| is_quiet(view, c)) {
         return None;
     }
-    let is_alone = index.parent(test).is_none_or(|block| index.parts(block).count() == 1);
+    let is_alone = index.parent(test).is_none_or(|block| is_only_part(view, block));
     let text = if same == "pass" && !is_alone { String::new() } else { same };
     Some(Change::Replace { first: test, last: test, text })
 }

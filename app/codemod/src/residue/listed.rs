@@ -9,10 +9,13 @@ use crate::messages;
 use crate::ported::Severity;
 use crate::reached::{on_another_system, only_with_cuda};
 use guide::ListedName;
+use python::PythonFile;
 use python::names::{Names, called_name};
+use python::origins::Place;
 use python::strings::{joined_string, plain_string};
-use python::tree::{Id, Index, fields, kinds};
+use python::tree::{Id, Index, ROOT, fields, kinds};
 use sorting::SortedMap;
+use training::project::has_part;
 use training::words::CALLS_FOR_PEOPLE;
 use training::{FileView, ProjectFacts};
 
@@ -26,9 +29,15 @@ const VARIABLES: &str = "variables_of_cuda";
 const CHOOSING: &str = "variables_that_choose_cards";
 /// Programs of its driver and its toolkit.
 const COMMANDS: &str = "commands_of_cuda";
+/// Names in files that run programs.
+const RUNNING: &str = "runs_programs";
+/// Keyword arguments that take a device.
+const DEVICES: &str = "arguments_for_devices";
+/// Keyword arguments that are shown to people.
+const SHOWN: &str = "arguments_for_people";
 
 /// What some code of the engine reads, so that the shared guide has to define it.
-pub(crate) const LISTS: [&str; 5] = [NEEDED, HARMLESS, VARIABLES, CHOOSING, COMMANDS];
+pub(crate) const LISTS: [&str; 8] = [NEEDED, HARMLESS, VARIABLES, CHOOSING, COMMANDS, RUNNING, DEVICES, SHOWN];
 
 /// What to do instead on a target, where its guide knows better than the shared lists.
 const REPLACED: &str = "replaced_here";
@@ -48,7 +57,8 @@ pub(super) fn listed(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, defini
     let lists = Lists { definitions };
     let mut found = lists.modules(view, project);
     found.extend(lists.strings(view));
-    found.extend(lists.numbers(view));
+    found.extend(lists.numbers(view, project));
+    found.extend(lists.arguments(view));
     found
 }
 
@@ -82,6 +92,11 @@ impl<'d> Lists<'d> {
     fn remedy(&self, listed: &'d ListedName) -> &'d str {
         let own = self.list(REPLACED).iter().find(|own| own.name == listed.name);
         &own.unwrap_or(listed).remark
+    }
+
+    /// Whether a list has a name.
+    fn has(&self, list: &str, name: &str) -> bool {
+        self.list(list).iter().any(|one| one.name == name)
     }
 
     /// The message about something, or why it works here.
@@ -155,7 +170,8 @@ impl<'d> Lists<'d> {
         };
         let count = uses.count();
         let is_unused = count == 0 && !places.is_opaque && !is_there;
-        let may_fail = has_fallback(view, *at) || is_unused && view.is_tried(*at);
+        let may_fail =
+            has_fallback(view, *at) || is_unused && view.is_tried(*at) || !is_there && is_asked_for(view, *at, name);
         let severity = if may_fail { Severity::Info } else { Severity::Warning };
         let (severity, said) = self.say(name, severity, || match count {
             _ if may_fail => messages::cuda_software_with_fallback(name, remedy),
@@ -172,6 +188,8 @@ impl<'d> Lists<'d> {
         let mut variables: SortedMap<(bool, &str), Vec<(Id, String)>> = SortedMap::new();
         let mut commands: SortedMap<&str, (Id, bool)> = SortedMap::new();
         let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        let has_environment = view.words().any(|(word, _)| is_environment(word));
+        let runs_programs = self.list(RUNNING).iter().any(|one| view.has_word(&one.name));
         let mut set = |name: &str, at: Id, is_read: bool| {
             let listed = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name));
             if let Some(listed) = listed.filter(|_| is_name(name)) {
@@ -179,16 +197,22 @@ impl<'d> Lists<'d> {
             }
         };
         for &string in index.of_kind(k.string) {
-            if is_for_people(view, string) {
+            if self.is_for_people(view, string) {
                 continue;
             }
             let text = content(index, string);
+            let holder = index.parent(string).map_or(ROOT, |holder| holder);
+            let is_looked_up = [k.subscript, k.comparison_operator].contains(&index.kind(holder));
+            let is_key = index.item(string).field == fields().key;
+            // What the environment has are strings.
+            let is_count = is_key && index.value(holder).is_some_and(|value| counts(view, value));
             // `NAME`, or `NAME=value` in a shell's text.
             let assigned = text.split([' ', ';', '\n']).filter_map(|word| Some(word.split_once('=')?.0));
-            for name in assigned.chain([text]) {
+            for name in assigned.chain(Some(text).filter(|_| has_environment && !is_count)) {
                 set(name, string, reads(view, string));
             }
-            for command in commands_in(text) {
+            let is_run = runs_programs && !is_key && !is_looked_up;
+            for command in commands_in(text).filter(|_| is_run) {
                 let is_given = || index.ancestors(string).any(|a| index.kind(a) == k.argument_list);
                 if let Some(listed) = self.entry(COMMANDS, command.name)
                     && (command.is_plain || is_given())
@@ -200,7 +224,10 @@ impl<'d> Lists<'d> {
             }
         }
         // `os.environ.update(NAME="…")`
-        for &keyword in index.of_kind(k.keyword_argument) {
+        let of_environment = |keyword: &&Id| {
+            view.statement_of(**keyword).is_some_and(|statement| is_environment(index.text_of(statement)))
+        };
+        for &keyword in index.of_kind(k.keyword_argument).iter().filter(of_environment) {
             set(index.keyword_name(keyword).unwrap_or_default(), keyword, false);
         }
         let mut found = Vec::new();
@@ -227,8 +254,32 @@ impl<'d> Lists<'d> {
         found
     }
 
+    /// Arguments that make a library use software of the source vendor's: `load_in_8bit=True`.
+    fn arguments(&self, view: &FileView<'_>) -> Vec<Finding> {
+        let index = &view.index;
+        let mut found: Vec<Finding> = Vec::new();
+        for listed in self.list(NEEDED).iter().filter(|listed| listed.name.contains('=')) {
+            let mut arguments = index.of_kind(kinds().keyword_argument).iter();
+            if let Some(at) = arguments.find(|at| index.text_of(**at).split_whitespace().eq([listed.name.as_str()])) {
+                let said = || messages::cuda_software(&listed.name, self.remedy(listed));
+                let (severity, said) = self.say(&listed.name, Severity::Warning, said);
+                found.push((*at, severity, said));
+            }
+        }
+        found
+    }
+
+    /// Whether a string is text for people: a comment, what is printed, an error's message, a description.
+    fn is_for_people(&self, view: &FileView<'_>, string: Id) -> bool {
+        let (index, k) = (&view.index, kinds());
+        let Some(parent) = index.parent(string) else { return true };
+        [k.expression_statement, k.module, k.block].contains(&index.kind(parent))
+            || index.keyword_name(parent).is_some_and(|keyword| self.has(SHOWN, keyword))
+            || index.ancestors(string).any(|a| index.kind(a) == k.raise_statement || speaks(view, a))
+    }
+
     /// Numbers in place of a device: `x.to(0)`, `torch.zeros(3, device=1)`.
-    fn numbers(&self, view: &FileView<'_>) -> Vec<Finding> {
+    fn numbers(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Vec<Finding> {
         let (index, k) = (&view.index, kinds());
         let is_number = |value: &Id| index.kind(*value) == k.integer;
         let mut found = Vec::new();
@@ -239,10 +290,12 @@ impl<'d> Lists<'d> {
             let moves = name == "to" && index.receiver(call).is_some() && qualified.is_none();
             let is_of_torch = qualified.as_deref().is_some_and(|name| name.starts_with("torch."));
             let makes = is_of_torch || name.starts_with("new_") && index.receiver(call).is_some();
-            let given = arguments.keyword("device").filter(|_| moves || makes);
+            let mut named = self.list(DEVICES).iter().filter_map(|one| arguments.keyword(&one.name));
+            let given = named.next().filter(|_| moves || makes);
             let first = arguments.positional().next();
             let first = first.filter(|_| moves || qualified.as_deref() == Some("torch.device"));
-            if let Some(number) = given.or(first).filter(is_number) {
+            let number = given.or(first).filter(is_number);
+            if let Some(number) = number.filter(|_| !is_of_other_object(project, view, call)) {
                 let said = || messages::device_by_number(index.text_of(number));
                 let (severity, said) = self.say(NUMBER, Severity::Warning, said);
                 found.push((number, severity, said));
@@ -379,14 +432,52 @@ fn speaks(view: &FileView<'_>, call: Id) -> bool {
     called_name(&view.index, call).is_some_and(|name| CALLS_FOR_PEOPLE.contains(&name))
 }
 
-/// Whether a string is text for people: a comment, what is printed, an error's message, a description.
-fn is_for_people(view: &FileView<'_>, string: Id) -> bool {
+/// Whether text has to do with the variables of the environment: `os.environ`, `getenv`, `env=…`.
+fn is_environment(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("env")
+}
+
+/// Whether a value is no text: a number, a list.
+fn counts(view: &FileView<'_>, value: Id) -> bool {
+    let k = kinds();
+    [k.integer, k.float, k.list, k.tuple, k.dictionary, k.set].contains(&view.index.kind(value))
+}
+
+/// Whether a call is of a function of the project that has nothing to do with devices: it moves nothing itself.
+fn is_of_other_object(project: &ProjectFacts<'_, '_>, view: &FileView<'_>, call: Id) -> bool {
+    let origins = &project.origins;
+    let Some(file) = origins.number(&view.file) else { return false };
+    let definitions = origins.definitions(Place { file, id: call });
+    let moves = |definition: &Place| {
+        let file = origins.files()[definition.file];
+        let inside = |id: &Id| file.index.is_within(*id, definition.id);
+        file.words().any(|(word, ids)| {
+            (matches!(word, "to" | "cuda" | "super") || has_part(word, "device"))
+                && ids.iter().any(|id| inside(id) && index_of_name(file, definition.id) != Some(*id))
+        })
+    };
+    !definitions.is_empty() && !definitions.iter().any(moves)
+}
+
+fn index_of_name(file: &PythonFile<'_>, definition: Id) -> Option<Id> {
+    file.index.field(definition, fields().name)
+}
+
+/// Whether an import runs only if the program has asked for the package: `if find_spec("cupy"):`.
+fn is_asked_for(view: &FileView<'_>, at: Id, name: &str) -> bool {
     let (index, k) = (&view.index, kinds());
-    let Some(parent) = index.parent(string) else { return true };
-    let keyword = index.keyword_name(parent);
-    [k.expression_statement, k.module, k.block].contains(&index.kind(parent))
-        || matches!(keyword, Some("help" | "description" | "title" | "reason" | "message" | "msg"))
-        || index.ancestors(string).any(|a| index.kind(a) == k.raise_statement || speaks(view, a))
+    let package = name.split('.').next().unwrap_or(name);
+    let is_package = |string: &Id| {
+        let is_given = index.parent(*string).is_some_and(|given| index.kind(given) == k.argument_list);
+        is_given && content(index, *string).split('.').next() == Some(package)
+    };
+    let asks = |value: Id| index.of_kind_in(k.string, value).iter().any(is_package);
+    let is_answer = |id: &Id| index.assignments_to(index.text_of(*id)).filter_map(|a| a.value()).any(asks);
+    index.ancestors(at).any(|a| {
+        let runs = index.consequence(a).is_some_and(|body| index.is_within(at, body));
+        let test = index.condition(a).filter(|_| runs);
+        test.is_some_and(|test| asks(test) || index.of_kind_in(k.identifier, test).iter().any(is_answer))
+    })
 }
 
 /// The text of a string literal, with what is inserted in it as it is written.

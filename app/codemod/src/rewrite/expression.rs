@@ -57,9 +57,10 @@ impl Filler<'_, '_, '_, '_> {
         let around = || std::iter::once(self.found.node).chain(index.ancestors(self.found.node));
         let holds = |id: Id| [k.block, k.module].contains(&index.kind(index.item(id).parent));
         let Some(statement) = around().take_while(|id| *id != ROOT).find(|id| holds(*id)) else { return false };
-        let in_brackets = around().skip(1).take_while(|id| *id != statement).any(|id| index.is_bracketed(id));
-        let has_lines = || index.text_of(statement).contains('\n') || gaps.iter().any(|(_, new)| new.contains('\n'));
-        if in_brackets || !has_lines() {
+        let has_lines =
+            index.row(statement) < index.last_row(statement) || gaps.iter().any(|(_, new)| new.contains('\n'));
+        let in_brackets = || around().skip(1).take_while(|id| *id != statement).any(|id| index.is_bracketed(id));
+        if !has_lines || in_brackets() {
             return false;
         }
         let (start, mut text) = (index.item(statement).start, index.text_of(statement).to_owned());

@@ -185,9 +185,11 @@ impl Filler<'_, '_, '_, '_> {
         if let Some(own) = Some(node).filter(|n| index.kind(*n) == k.string).and_then(quote_of) {
             return own;
         }
+        let statement = self.cx.view.statement_of(node).unwrap_or(node);
+        let formats = !index.of_kind_in(k.interpolation, statement).is_empty();
         let within = index
             .ancestors(node)
-            .take_while(|a| index.kind(*a) != k.block)
+            .take_while(|a| formats && index.kind(*a) != k.block)
             .find(|a| index.kind(*a) == k.string)
             .and_then(quote_of);
         match within {

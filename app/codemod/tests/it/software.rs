@@ -101,6 +101,30 @@ fn what_is_no_such_import() {
 }
 
 #[test]
+fn an_import_after_the_question_whether_it_is_there() {
+    let asked = [
+        "if importlib.util.find_spec(\"cupy\") is not None:\n    ",
+        "FOUND = is_installed(\"cupy.cuda\")\nif FOUND:\n    ",
+    ];
+    for asked in asked {
+        check(&format!("{asked}import cupy\n    x = cupy.zeros(3)\n"), asked.matches('\n').count() + 1, INFO, "`cupy`");
+    }
+    let chosen = "if isinstance(plan, CupyPlan):\n    import cupy\n    x = cupy.zeros(3)\n";
+    check(chosen, 2, WARNING, "`cupy` needs CUDA");
+    check("if find_spec(\"scipy\"):\n    import cupy\n    x = cupy.zeros(3)\n", 2, WARNING, "`cupy` needs CUDA");
+}
+
+#[test]
+fn what_an_argument_or_a_function_needs() {
+    let load = "m = AutoModel.from_pretrained(name, load_in_8bit=True, load_in_4bit=False)\n";
+    check(load, 1, WARNING, "bitsandbytes");
+    check_one(load, 1, "`load_in_8bit=True` needs CUDA");
+    let search = "import faiss\nr = faiss.StandardGpuResources()\n";
+    check(search, 2, WARNING, "`faiss.StandardGpuResources` needs CUDA");
+    check_silent("import faiss\ni = faiss.IndexFlatL2(3)\n");
+}
+
+#[test]
 fn a_module_of_the_project_has_its_name() {
     let said = |files: &[(&str, &str)]| port_files(files, &in_place("ipu")).files.remove(0).diagnostics.len();
     let user = "import triton\nx = triton.f(3)\n";
@@ -135,6 +159,11 @@ fn variables_of_nvidias_libraries() {
     check("import os\nos.system(f\"export NCCL_DEBUG={level}; python t.py\")\n", 2, INFO, "`NCCL_DEBUG`");
     check_silent("print(\"NCCL_DEBUG\")\nparser.add_argument(\"--x\", help=\"CUDA_HOME\")\n");
     check_silent("x = \"NCCL_ variables\", \"my CUDA_HOME\"\n");
+    // What has nothing to do with the environment, or is no text, is another thing of that name.
+    check_silent("x = {\"CUDA_R_16F\": 2}\ny = f(NCCL_DEBUG=1)\n");
+    check_silent("import os\nos.environ.clear()\nx = {\"CUDA_R_16F\": 2}\ny = f(NCCL_DEBUG=1)\n");
+    check("env = {\"NCCL_DEBUG\": level}\nrun(env=env)\n", 1, INFO, "`NCCL_DEBUG`");
+    check("run(cmd, env=dict(NCCL_DEBUG=\"INFO\"))\n", 1, INFO, "`NCCL_DEBUG`");
     check_silent("\"\"\"Set NCCL_DEBUG=INFO.\"\"\"\nraise ValueError(\"CUDA_HOME\")\n");
     let twice = "import os\nos.environ[\"NCCL_DEBUG\"] = \"INFO\"\nos.environ[\"NCCL_DEBUG\"] = \"WARN\"\n";
     check_one(twice, 2, "`NCCL_DEBUG`");
@@ -157,6 +186,8 @@ fn programs_of_nvidias_driver() {
     check("import subprocess\nsubprocess.run([\"nvidia-smi\", \"-L\"])\n", 2, WARNING, "`nvidia-smi` is a program");
     check("import os\nx = os.popen(\"/usr/bin/nvidia-smi -q | grep Free\")\n", 2, WARNING, "`nvidia-smi` is a program");
     check("import shutil\nx = shutil.which(\"nvcc\")\n", 2, INFO, "`nvcc` is a program");
+    check_silent("import subprocess\nversions = {\"nvcc\": 2}\nif kind == \"nvcc\" or versions[\"nvcc\"]:\n    pass\n");
+    check_silent("label(\"nvcc\")\n");
     check_silent("print(\"nvidia-smi\")\n\"nvidia-smi\"\nx = \"nvidia-smi is not installed\"\n");
 }
 
@@ -178,6 +209,9 @@ fn a_number_as_a_device() {
         assert!(there("import torch\nx = torch.zeros(1, device=0)\n"));
         assert!(there("x = x.to(1)\n") && there("x = x.new_zeros(3, device=1)\n") && there("x = x.to(device=0)\n"));
         assert!(!there("x = x.to(True)\nx = play(device=0)\nx = x.to(dtype)\n"));
+        assert!(there("import torch\nx = torch.load(path, map_location=0)\n"));
+        let own = |does: &str| format!("class A:\n    def to(self, at):\n        {does}\na = A()\na.to(0)\n");
+        assert!(!there(&own("self.at = at")) && there(&own("self.net.to(at)")));
     }
     let on_intel = said("xpu", "import torch\nx = torch.zeros(1).to(0)\n");
     assert_eq!(on_intel.iter().map(|d| d.severity).collect::<Vec<_>>(), [INFO]);

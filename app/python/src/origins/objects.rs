@@ -1,7 +1,7 @@
 //! Attributes and items of objects, the functions that calls reach, and their results.
 
 use super::bound::unpacked;
-use super::{Origin, Origins, Part, Place, Store, item};
+use super::{Origin, Origins, Part, Place, Store, VARIABLES, item};
 use crate::file::PythonFile;
 use crate::names::called_name;
 use crate::scopes::{Bound, Scopes};
@@ -197,7 +197,7 @@ impl<'t> Origins<'_, 't> {
             return Rc::clone(known);
         }
         self.definitions.borrow_mut().insert(call, Rc::default());
-        self.looking.update(|looking| looking + 1);
+        self.looking.borrow_mut().insert(call);
         let callee = self.file(call).index.callee(call.id).map(|id| Place { id, ..call });
         let mut found = Vec::new();
         if let Some(callee) = callee {
@@ -218,7 +218,7 @@ impl<'t> Origins<'_, 't> {
         let found: Rc<[Place]> =
             found.into_iter().filter(|o| o.is_whole()).map(|o| o.place).filter(|p| is_definition(*p)).collect();
         self.definitions.borrow_mut().insert(call, Rc::clone(&found));
-        self.looking.update(|looking| looking - 1);
+        self.looking.borrow_mut().remove(&call);
         found
     }
 
@@ -270,38 +270,33 @@ impl<'t> Origins<'_, 't> {
     fn calls_of(&self, definition: Place) -> Vec<Place> {
         let name = self.file(definition).name_of(definition.id);
         let others = self.aliases.get(name).into_iter().flatten().copied().filter(move |alias| *alias != name);
-        let names = std::iter::once(name).chain(others);
-        let calls = names.flat_map(move |name| self.calls.get(name).into_iter().flatten().copied());
         // It may be given another name: `run = train`, `fit(run=train)`.
         let is_passed_on = self.conventions.called.contains(&name) || self.values.contains(name);
-        let mut found: Vec<Place> = calls.filter(|call| self.definitions(*call).contains(&definition)).collect();
-        if is_passed_on {
-            found.extend(self.calls_of_variables_with(definition));
-        }
-        found
+        let names = std::iter::once(name).chain(others).chain(is_passed_on.then_some(VARIABLES));
+        names.flat_map(|name| self.calls_under(name, definition)).collect()
     }
 
-    /// The calls of variables that may be of a function or class.
-    fn calls_of_variables_with(&self, definition: Place) -> Vec<Place> {
-        if let Some(called) = self.called.get() {
-            return called.get(&definition).cloned().unwrap_or_default();
+    /// Those of them with the last name of their function.
+    fn calls_under(&self, name: &str, definition: Place) -> Vec<Place> {
+        let Some(calls) = self.calls.get(name) else { return Vec::new() };
+        // Looking for one call may ask for the calls of another definition, which goes on from there.
+        let mut open = Vec::new();
+        loop {
+            let next = calls.unread.borrow_mut().pop_front();
+            let Some(call) = next else { break };
+            let definitions = self.definitions(call);
+            if self.looking.borrow().contains(&call) {
+                open.push(call);
+            }
+            let mut known = calls.known.borrow_mut();
+            for definition in definitions.iter() {
+                known.entry(*definition).or_default().insert(call);
+            }
         }
-        let calls = self.calls_of_variables.iter().copied();
-        let found = calls.clone().filter(|call| self.definitions(*call).contains(&definition)).collect();
-        // What is still being looked for is not known.
-        if self.looking.get() == 0 {
-            self.called.get_or_init(|| {
-                let mut called: FxHashMap<Place, Vec<Place>> = FxHashMap::default();
-                for call in calls {
-                    for definition in self.definitions(call).iter() {
-                        let of_it = called.entry(*definition).or_default();
-                        of_it.extend((of_it.last() != Some(&call)).then_some(call));
-                    }
-                }
-                called
-            });
-        }
-        found
+        // What is still being looked for is not known yet.
+        calls.unread.borrow_mut().extend(open);
+        let known = calls.known.borrow();
+        known.get(&definition).into_iter().flatten().copied().collect()
     }
 }
 

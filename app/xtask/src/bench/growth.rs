@@ -1,8 +1,9 @@
 //! `cargo xtask bench growth`: how the processor time of the command grows with the size of what it ports, as whole processes.
 //!
 //! Each shape of program is generated in several sizes, each twice the one before. The slope of the logarithm of the time
-//! over that of the size is the exponent: 1 if the time is proportional to the size, 2 if it is quadratic. Published packages
-//! show what a thousand lines of whole projects cost.
+//! over that of the size is the exponent: 1 if the time is proportional to the size, 2 if it is quadratic. What a port of an
+//! empty program takes is no part of it, and a shape whose sizes take too short to tell is made larger. Published packages show
+//! what a thousand lines of whole projects cost.
 
 mod shapes;
 
@@ -18,8 +19,14 @@ use std::process::{Command, Stdio};
 /// The maximum exponent.
 const BAR: f64 = 1.1;
 
-/// The sizes that count, the largest: below them the start of the process is most of the time.
+/// The sizes that count, the largest.
 const COUNTED: usize = 3;
+
+/// The largest size takes this many seconds, or is doubled: rounding and the rest of the machine would decide the exponent of less.
+const ENOUGH: f64 = 0.4;
+
+/// How often it is doubled. What is still shorter grows with nothing that matters.
+const DOUBLED: usize = 5;
 
 /// Runs per size at first. Other work on the machine only adds time, so the shortest run counts, and a shape above the bar
 /// is measured again.
@@ -73,8 +80,7 @@ fn of_shape(shape: &Shape, portolan: &Path, over: &mut Vec<String>) -> Result<()
         let measured = measure(shape, target, portolan, &folder)?;
         let exponent = exponent(&measured);
         let times: Vec<String> = measured.iter().map(|(size, time)| format!("{size}: {time:.2}")).collect();
-        let is_slow = measured.iter().any(|(_, time)| *time > shape.most);
-        let is_over = exponent > BAR || exponent.is_nan() || is_slow;
+        let is_over = is_steep(&measured) || is_slow(shape, &measured);
         let mark = if is_over { "  over" } else { "" };
         println!(
             "    {:<28} {target:<4} {exponent:>5.2} ≤ {BAR}  {} ≤ {}{mark}",
@@ -94,11 +100,7 @@ fn of_package(package: &PathBuf, portolan: &Path, over: &mut Vec<String>) -> Res
     let thousands = files.iter().map(lines).sum::<usize>() as f64 / 1_000.0;
     let name = package.file_name().unwrap_or_default().to_string_lossy();
     for target in TARGETS {
-        let mut best = f64::INFINITY;
-        for _ in 0..RUNS {
-            best = best.min(timed(portolan, &["port", "--target", target], package)?);
-        }
-        let cost = best * 1_000.0 / thousands;
+        let cost = shortest(portolan, &["port", "--target", target], package)? * 1_000.0 / thousands;
         let mark = if cost > MOST_OF_PACKAGES { "  over" } else { "" };
         println!("    {name:<28} {target:<4} {cost:>5.1} ≤ {MOST_OF_PACKAGES}  {thousands:.1} thousand lines{mark}");
         over.extend((cost > MOST_OF_PACKAGES).then(|| format!("{name} on {target}")));
@@ -106,30 +108,58 @@ fn of_package(package: &PathBuf, portolan: &Path, over: &mut Vec<String>) -> Res
     Ok(())
 }
 
-/// The shortest time of each size, in seconds.
+/// Whether the time grows faster than in proportion to the size.
+fn is_steep(measured: &[(usize, f64)]) -> bool {
+    let is_known = measured.last().is_some_and(|(_, time)| *time >= ENOUGH);
+    is_known && exponent(measured) > BAR
+}
+
+/// Whether one of the sizes of a shape takes too long; what was added to tell the exponent has no limit.
+fn is_slow(shape: &Shape, measured: &[(usize, f64)]) -> bool {
+    measured.len() < shape.sizes.len()
+        || measured.iter().any(|(size, time)| shape.sizes.contains(size) && *time > shape.most)
+}
+
+/// The shortest time of each size, in seconds, without that of an empty program.
 fn measure(shape: &Shape, target: &str, portolan: &Path, folder: &Path) -> Result<Vec<(usize, f64)>> {
     let words: &[&str] = if shape.matrix { &["matrix"] } else { &["port", "--target", target] };
-    let mut measured: Vec<(usize, f64)> = shape.sizes.iter().map(|size| (*size, f64::INFINITY)).collect();
+    write(&[("empty.py".to_owned(), String::new())], folder)?;
+    let empty = shortest(portolan, words, folder)?;
+    let mut measured: Vec<(usize, f64)> = Vec::new();
+    let mut sizes = shape.sizes.to_vec();
     for _ in 0..ATTEMPTS {
-        for (size, best) in &mut measured {
-            write(shape, *size, folder)?;
-            for _ in 0..RUNS {
-                let time = timed(portolan, words, folder)?;
-                *best = best.min(time);
-                if time > LONG {
-                    break;
-                }
+        let mut next = 0;
+        while let Some(size) = sizes.get(next).copied() {
+            write(&(shape.files)(size), folder)?;
+            let time = (shortest(portolan, words, folder)? - empty).max(f64::EPSILON);
+            match measured.get_mut(next) {
+                Some((_, best)) => *best = best.min(time),
+                None => measured.push((size, time)),
             }
-            if *best > LONG {
-                break;
+            next += 1;
+            if time > LONG {
+                sizes.truncate(next);
+            } else if time < ENOUGH && next == sizes.len() && next < shape.sizes.len() + DOUBLED {
+                sizes.push(size * 2);
             }
         }
-        measured.retain(|(_, time)| time.is_finite());
-        if exponent(&measured) <= BAR && measured.iter().all(|(_, time)| *time <= shape.most) {
+        if !is_steep(&measured) && !is_slow(shape, &measured) {
             break;
         }
     }
     Ok(measured)
+}
+
+/// The shortest of several runs.
+fn shortest(portolan: &Path, words: &[&str], folder: &Path) -> Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..RUNS {
+        best = best.min(timed(portolan, words, folder)?);
+        if best > LONG {
+            break;
+        }
+    }
+    Ok(best)
 }
 
 /// The slope of the least squares through the largest sizes.
@@ -142,12 +172,12 @@ fn exponent(measured: &[(usize, f64)]) -> f64 {
     covariance / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
 }
 
-fn write(shape: &Shape, size: usize, folder: &Path) -> Result<()> {
+fn write(files: &[(String, String)], folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    for (name, text) in (shape.files)(size) {
+    for (name, text) in files {
         let path = folder.join(name);
         let around = path.parent().unwrap_or(folder);
         fs::create_dir_all(around).with_context(|| format!("cannot create {}", around.display()))?;

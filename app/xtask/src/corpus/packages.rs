@@ -101,6 +101,13 @@ pub(super) fn python_files(cache: &Path, folders: &[PathBuf]) -> Result<Vec<(Str
     Ok(all.into_iter().map(|(_, _, file)| (shown(cache, &file), file)).collect())
 }
 
+/// The folders in a folder, each of them a project.
+pub(super) fn projects(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()?;
+    Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
+}
+
 /// CPython's own tests, which have every form of the language, if this Python was installed with them. Files that are no
 /// Python on purpose are among them; CPython refuses those too.
 pub(super) fn cpython_tests(python: &Path) -> Result<Vec<(String, PathBuf)>> {

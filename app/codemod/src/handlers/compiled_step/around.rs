@@ -31,7 +31,7 @@ pub(super) fn require_package(plan: &mut Plan<'_, '_>) {
 /// Before the host replaces trained weights, the target is detached: otherwise it would continue with its own.
 pub(super) fn release_for_loads(plan: &mut Plan<'_, '_>, infers: bool) {
     let text = plan.block("release", &Values::default().flag("from_inference", infers));
-    let wholes = std::iter::once(plan.step.whole).chain(plan.others.iter().copied());
+    let wholes = plan.wholes.iter().copied();
     let loaded: SortedSet<Id> = wholes.flat_map(|whole| saves(plan.step.file, whole).loaded).collect();
     plan.releases |= !loaded.is_empty();
     for at in loaded {
@@ -76,7 +76,7 @@ pub(super) fn clip(plan: &mut Plan<'_, '_>, clipping: &Clipping) -> Found<Option
     };
     let texts: Option<Vec<String>> = built.iter().map(argument).collect();
     // Optimizers of other steps keep their gradients as they are.
-    let Some(texts) = texts.filter(|_| plan.others.is_empty() && !built.is_empty()) else {
+    let Some(texts) = texts.filter(|_| plan.is_alone() && !built.is_empty()) else {
         if plan.step.precision.unwrapped.iter().any(|(whole, _)| index.is_within(clipping.call, *whole)) {
             return Err(says::limit_unknown().at(clipping.call));
         }

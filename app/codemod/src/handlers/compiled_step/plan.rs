@@ -10,8 +10,9 @@ use training::TrainingStep;
 pub(super) struct Plan<'a, 't> {
     pub(super) input: &'a Input<'a, 't>,
     pub(super) step: TrainingStep<'a, 't>,
-    /// The file's other steps that are ported with it, and whether it is the first, which handles code outside of all.
-    pub(super) others: Vec<Id>,
+    /// The file's steps that are ported with it, itself included, and whether it is the first, which handles code outside of
+    /// all.
+    pub(super) wholes: &'a [Id],
     pub(super) is_first: bool,
     /// Statements around or next to the step that have to be simplified first.
     pub(super) simpler: Vec<Wish>,
@@ -24,12 +25,12 @@ pub(super) struct Plan<'a, 't> {
 
 impl<'a, 't> Plan<'a, 't> {
     /// No changes yet.
-    pub(super) fn new(input: &'a Input<'a, 't>, step: TrainingStep<'a, 't>, others: Vec<Id>) -> Self {
-        let is_first = others.iter().all(|other| step.whole < *other);
+    pub(super) fn new(input: &'a Input<'a, 't>, step: TrainingStep<'a, 't>, wholes: &'a [Id]) -> Self {
+        let is_first = wholes.iter().all(|whole| step.whole <= *whole);
         Self {
             input,
             step,
-            others,
+            wholes,
             is_first,
             simpler: Vec::new(),
             edits: Vec::new(),
@@ -37,6 +38,11 @@ impl<'a, 't> Plan<'a, 't> {
             releases: false,
             tells_rates: false,
         }
+    }
+
+    /// Whether other steps of the file are ported with it.
+    pub(super) fn is_alone(&self) -> bool {
+        self.wholes.len() == 1
     }
 
     /// A node around all places that this step is responsible for.
@@ -47,7 +53,7 @@ impl<'a, 't> Plan<'a, 't> {
     /// Whether this step is responsible for a place: it is its own, or no step's and this is the first.
     pub(super) fn sees_to(&self, id: Id) -> bool {
         let index = &self.step.file.view.index;
-        let in_other = || self.others.iter().any(|other| index.is_within(id, *other));
+        let in_other = || self.wholes.iter().any(|whole| index.is_within(id, *whole));
         index.is_within(id, self.step.whole) || self.is_first && !in_other()
     }
 

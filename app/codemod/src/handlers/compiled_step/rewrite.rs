@@ -13,7 +13,7 @@ use crate::definitions::Values;
 use python::edit::{Change, statement_end, unindented};
 use python::tree::{Id, ROOT};
 use training::step::{
-    Accumulation, Known, Module, Slice, arguments, class_name, end_of_imports, logs_a_share, weights_changed,
+    Accumulation, Known, Module, Slice, arguments, class_names, end_of_imports, logs_a_share, weights_changed,
 };
 use training::{FileInProject, Obstacle, TrainingStep};
 
@@ -21,7 +21,7 @@ use training::{FileInProject, Obstacle, TrainingStep};
 pub(super) fn rewrite<'a, 't>(
     input: &'a Input<'a, 't>,
     file: FileInProject<'a, 't>,
-    wholes: &[Id],
+    wholes: &'a [Id],
 ) -> Result<Vec<Wish>, Vec<Obstacle>> {
     let mut found = obstacles(input, file, wholes);
     let situation = Situation::of_file(file, input.settings);
@@ -32,7 +32,7 @@ pub(super) fn rewrite<'a, 't>(
     if below.is_none() {
         found.extend(wholes.first().map(|whole| says::no_torch_import().at(*whole)));
     }
-    let read = wholes.iter().map(|whole| read(input, file, *whole, wholes));
+    let read = wholes.iter().copied().zip(class_names(file, wholes)).map(|step| read(input, file, step, wholes));
     let (parts, more): (Vec<_>, Vec<_>) = read.partition(Result::is_ok);
     found.extend(more.into_iter().filter_map(Result::err).flatten());
     match below {
@@ -51,27 +51,23 @@ pub(super) fn rewrite<'a, 't>(
 fn read<'a, 't>(
     input: &'a Input<'a, 't>,
     file: FileInProject<'a, 't>,
-    whole: Id,
-    wholes: &[Id],
+    (whole, class): (Id, String),
+    wholes: &'a [Id],
 ) -> Result<(Plan<'a, 't>, Unit<'t>), Vec<Obstacle>> {
     let step = TrainingStep::read(file, whole)?;
     let mut found = step.obstacles.clone();
     found.extend(step.accumulates.as_ref().err().cloned());
-    let others: Vec<Id> = wholes.iter().copied().filter(|other| *other != whole).collect();
-    if !others.is_empty() {
+    if wholes.len() > 1 {
         found.extend(step.accumulation().map(|_| says::accumulates_alone().at(whole)));
         // Steps that alternate at every batch would be recompiled each time.
         found.extend(step.around.is_none().then(|| says::takes_turns().at(whole)));
         found.extend(file.project.modes.as_ref().map(|_| Obstacle::several_steps(whole)));
     }
     let unit = step.slice().and_then(|slice| Ok((Module::of(&step, &slice)?, slice)));
-    let mut plan = Plan::new(input, step, others);
+    let mut plan = Plan::new(input, step, wholes);
     let limit = limit(&mut plan, &mut found);
     match unit {
-        Ok((module, slice)) if found.is_empty() => {
-            let class = class_name(file, whole, &plan.others);
-            Ok((plan, Unit { slice, module, limit, class }))
-        }
+        Ok((module, slice)) if found.is_empty() => Ok((plan, Unit { slice, module, limit, class })),
         unit => {
             found.extend(unit.err().into_iter().flatten());
             Err(found)
@@ -175,7 +171,7 @@ impl Plan<'_, '_> {
         let (states, batch): (Vec<&str>, Vec<&str>) =
             extraction.parameters.iter().map(|p| p.1.as_str()).partition(|given| is_state(given));
         let names: Vec<String> = extraction.attributes.iter().map(|a| a.1.clone()).collect();
-        let class = (!self.others.is_empty()).then(|| unit.class.clone());
+        let class = (!self.is_alone()).then(|| unit.class.clone());
         let parts = class.into_iter().chain([step.optimizer.to_owned()]).chain(names).collect::<Vec<_>>().join(", ");
         let arguments = extraction.parameters.iter().map(|p| p.1.clone()).collect::<Vec<_>>().join(", ");
         let targets: String = results.iter().map(|r| format!("{r}, ")).collect();

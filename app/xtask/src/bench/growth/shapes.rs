@@ -16,20 +16,28 @@ pub(super) struct Shape {
 const LINES: [usize; 4] = [1_500, 3_000, 6_000, 12_000];
 const FILES: [usize; 4] = [125, 250, 500, 1_000];
 const CALLS: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
+const DEEP: [usize; 4] = [50, 100, 200, 400];
+
+// How deep code can be: CPython compiles little more. What is larger has more of it.
+const CHAIN: usize = 8_000;
+const SUM: usize = 2_000;
+const ARMS: usize = 1_000;
+const BLOCKS: usize = 80;
+const BRACKETS: usize = 160;
 
 pub(super) const SHAPES: [Shape; 22] = [
     Shape { name: "lines of functions", sizes: LINES, most: 1.0, matrix: false, files: functions },
     Shape { name: "lines of a flat script", sizes: LINES, most: 1.0, matrix: false, files: flat },
     Shape { name: "edited lines", sizes: LINES, most: 2.0, matrix: false, files: edited_lines },
     Shape { name: "calls on a line", sizes: CALLS, most: 2.0, matrix: false, files: calls },
-    Shape { name: "names of a chain", sizes: [2_000, 4_000, 8_000, 16_000], most: 2.0, matrix: false, files: chain },
-    Shape { name: "terms of a sum", sizes: [250, 500, 1_000, 2_000], most: 2.0, matrix: false, files: sum },
+    Shape { name: "names of chains", sizes: [8_000, 16_000, 32_000, 64_000], most: 2.0, matrix: false, files: chain },
+    Shape { name: "terms of sums", sizes: [2_000, 4_000, 8_000, 16_000], most: 2.0, matrix: false, files: sum },
     Shape { name: "assignments in a loop", sizes: CALLS, most: 2.0, matrix: false, files: assignments },
     Shape { name: "lines of a step", sizes: [250, 500, 1_000, 2_000], most: 2.0, matrix: false, files: step },
     Shape { name: "methods of a class", sizes: CALLS, most: 2.0, matrix: false, files: methods },
-    Shape { name: "arms of a chain of elif", sizes: [250, 500, 1_000, 2_000], most: 2.0, matrix: false, files: arms },
-    Shape { name: "nested blocks", sizes: [10, 20, 40, 80], most: 2.0, matrix: false, files: nested_blocks },
-    Shape { name: "nested calls", sizes: [20, 40, 80, 160], most: 2.0, matrix: false, files: nested_calls },
+    Shape { name: "arms of chains of elif", sizes: CALLS, most: 2.0, matrix: false, files: arms },
+    Shape { name: "functions of nested blocks", sizes: DEEP, most: 2.0, matrix: false, files: nested_blocks },
+    Shape { name: "lines of nested calls", sizes: DEEP, most: 2.0, matrix: false, files: nested_calls },
     Shape {
         name: "entries of a table",
         sizes: [2_500, 5_000, 10_000, 20_000],
@@ -117,11 +125,13 @@ fn calls(calls: usize) -> Vec<(String, String)> {
 }
 
 fn chain(names: usize) -> Vec<(String, String)> {
-    one(format!("import torch\nx = torch{}\n", ".a".repeat(names)))
+    let line = format!("x = torch{}\n", ".a".repeat(CHAIN));
+    one("import torch\n".to_owned() + &line.repeat(names / CHAIN))
 }
 
 fn sum(terms: usize) -> Vec<(String, String)> {
-    one(format!("import torch\nx = torch.zeros(1).cuda(){}\n", " + torch.ones(1).cuda()".repeat(terms)))
+    let line = format!("x = torch.zeros(1).cuda(){}\n", " + torch.ones(1).cuda()".repeat(SUM - 1));
+    one("import torch\n".to_owned() + &line.repeat(terms / SUM))
 }
 
 /// A name that a loop assigns again and again.
@@ -170,12 +180,15 @@ class Net(nn.Module):
 
 fn arms(arms: usize) -> Vec<(String, String)> {
     let arm = |n: usize| format!("elif args.model == \"net_{n}\":\n    model = nn.Linear({n}, 2).cuda()\n");
-    let arms: String = (0..arms).map(arm).collect();
-    one(format!("{IMPORTS}if args.model == \"none\":\n    model = nn.Identity().cuda()\n{arms}model(x)\n"))
+    let choice = |n: usize| {
+        let arms: String = (n * ARMS..(n + 1) * ARMS).map(arm).collect();
+        format!("if args.model == \"none\":\n    model = nn.Identity().cuda()\n{arms}model(x)\n")
+    };
+    one(IMPORTS.to_owned() + &(0..arms / ARMS).map(choice).collect::<String>())
 }
 
-/// A hundred functions with blocks in blocks.
-fn nested_blocks(depth: usize) -> Vec<(String, String)> {
+/// Functions with blocks in blocks.
+fn nested_blocks(functions: usize) -> Vec<(String, String)> {
     let function = |n: usize| {
         let indent = |level: usize| " ".repeat(level + 1);
         // Python limits loops in loops to 20.
@@ -183,16 +196,16 @@ fn nested_blocks(depth: usize) -> Vec<(String, String)> {
             0 => format!("{}for i{level} in range(2):\n", indent(level)),
             _ => format!("{}if i{} > {level}:\n", indent(level), level / 5 * 5),
         };
-        let levels: String = (0..depth).map(level).collect();
-        format!("def nested_{n}(x):\n{levels}{}x = x.cuda()\n", indent(depth))
+        let levels: String = (0..BLOCKS).map(level).collect();
+        format!("def nested_{n}(x):\n{levels}{}x = x.cuda()\n", indent(BLOCKS))
     };
-    one(IMPORTS.to_owned() + &(0..100).map(function).collect::<String>())
+    one(IMPORTS.to_owned() + &(0..functions).map(function).collect::<String>())
 }
 
-/// A hundred calls with calls as arguments.
-fn nested_calls(depth: usize) -> Vec<(String, String)> {
-    let line = |n: usize| format!("x{n} = {}y.cuda(){}\n", "F.relu(".repeat(depth), ")".repeat(depth));
-    one(IMPORTS.to_owned() + &(0..100).map(line).collect::<String>())
+/// Calls with calls as arguments.
+fn nested_calls(lines: usize) -> Vec<(String, String)> {
+    let line = |n: usize| format!("x{n} = {}y.cuda(){}\n", "F.relu(".repeat(BRACKETS), ")".repeat(BRACKETS));
+    one(IMPORTS.to_owned() + &(0..lines).map(line).collect::<String>())
 }
 
 fn entries(entries: usize) -> Vec<(String, String)> {
