@@ -115,7 +115,7 @@ fn help(statement: &str, quote: Quote) -> Option<String> {
     let name = statement.trim_matches('?');
     let marks = statement.len() - name.len();
     let name = name.trim();
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.*%".contains(c));
+    let is_name = !name.is_empty() && name.chars().all(|c| is_of_name(c) || ".*%".contains(c));
     let magic = if statement.contains("??") { "pinfo2" } else { "pinfo" };
     (marks > 0 && is_name)
         .then(|| format!("get_ipython().run_line_magic({}, {})", quote.quoted(magic), quote.quoted(name)))
@@ -129,8 +129,13 @@ fn named(magic: &str) -> (&str, &str) {
 
 /// The name at the start of a text.
 fn word(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    if text.starts_with(|c: char| c.is_alphabetic() || c == '_') { &text[..end] } else { "" }
+    let end = text.find(|c: char| !is_of_name(c)).unwrap_or(text.len());
+    if text.starts_with(|c: char| c.is_ascii_digit()) { "" } else { &text[..end] }
+}
+
+/// Whether a character may be in a name; of those that are not ASCII, any.
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii()
 }
 
 /// The text up to the end of a line that does not end in a backslash.
