@@ -8,7 +8,7 @@ use crate::usage::{Usage, usage};
 use crate::{launch_project, output, sarif};
 use anyhow::Result;
 use codemod::{
-    Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, TwinCommands,
+    Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, TwinCommands,
 };
 use launch::Twin;
 use python::{SourceFile, Trees};
@@ -176,7 +176,7 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
     shown.extend(paths.into_iter().zip(&configuration).filter(|(_, file)| is_left(file)).map(|(path, _)| path));
     for (index, input) in project.inputs.iter().enumerate() {
         if let Err(diagnostic) = &input.text {
-            let diagnostics = vec![diagnostic.clone()];
+            let diagnostics = vec![Diagnostic::clone(diagnostic)];
             let refused = PortedFile {
                 path: input.path.clone(),
                 changed: false,

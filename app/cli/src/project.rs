@@ -39,7 +39,7 @@ pub(crate) struct Input {
     /// Its path on disk; none for stdin.
     pub(crate) disk: Option<PathBuf>,
     /// The text, of a notebook the program of its cells; or why it can't be read.
-    pub(crate) text: Result<String, Diagnostic>,
+    pub(crate) text: Result<String, Box<Diagnostic>>,
     /// The notebook, if it is one.
     pub(crate) notebook: Option<Notebook>,
 }
@@ -139,7 +139,7 @@ impl Project {
         readable.collect()
     }
 
-    fn input(&self, file: &Path, text: Result<String, Diagnostic>) -> Input {
+    fn input(&self, file: &Path, text: Result<String, Box<Diagnostic>>) -> Input {
         let root = self.root.as_deref().unwrap_or(Path::new(""));
         // A patch and a port have to name the file itself, not a link to it.
         let real = fs::canonicalize(file).and_then(|real| Ok((real, fs::canonicalize(root)?)));
@@ -170,7 +170,7 @@ impl Project {
             self.whole_folder && (of_others || is_notebook(&path))
         };
         let severity = |refused: &Diagnostic| if is_beside(refused) { Severity::Warning } else { refused.severity };
-        let text = text.map_err(|refused| Diagnostic { severity: severity(&refused), ..refused });
+        let text = text.map_err(|refused| Box::new(Diagnostic { severity: severity(&refused), ..*refused }));
         Input { path, shown, disk: Some(file.to_path_buf()), text, notebook }
     }
 }
@@ -293,7 +293,7 @@ fn from_stdin() -> Input {
     Input { path: STDIN.into(), shown: STDIN.into(), disk: None, text, notebook: None }
 }
 
-fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
+fn read_file(file: &Path, named: bool) -> Result<String, Box<Diagnostic>> {
     if named && file.extension().is_some_and(|ending| ending == "zip") {
         return Err(refusal(&[], "engine#input", "this is a zip archive; unpack it and port the folder".into()));
     }
@@ -330,7 +330,7 @@ fn read_file(file: &Path, named: bool) -> Result<String, Diagnostic> {
     }
 }
 
-fn not_empty(text: String) -> Result<String, Diagnostic> {
+fn not_empty(text: String) -> Result<String, Box<Diagnostic>> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         return Err(refusal(&[], "engine#empty", "the file is empty".into()));
     }

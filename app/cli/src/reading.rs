@@ -14,7 +14,7 @@ pub(crate) fn read_some(
     from: impl Read,
     size: Option<u64>,
     limit: usize,
-) -> std::io::Result<Result<Vec<u8>, Diagnostic>> {
+) -> std::io::Result<Result<Vec<u8>, Box<Diagnostic>>> {
     let most = limit as u64 + 1;
     if let Some(size) = size.filter(|size| *size >= most) {
         return Ok(Err(too_large(size, limit)));
@@ -24,14 +24,14 @@ pub(crate) fn read_some(
     Ok(if bytes.len() > limit { Err(too_large(most, limit)) } else { Ok(bytes) })
 }
 
-fn too_large(size: u64, limit: usize) -> Diagnostic {
+fn too_large(size: u64, limit: usize) -> Box<Diagnostic> {
     let (size, limit) = (size as f64 / 1048576.0, limit / 1048576);
     let message = format!("the file is {size:.1} MiB, larger than the limit of {limit} per run; split it");
     refusal(&[], "engine#too-large", message)
 }
 
 /// The text of a file, or a message that replaces it.
-pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
+pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Box<Diagnostic>> {
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err(refusal(&[], "engine#not-utf8", "the file is UTF-16; save it as UTF-8".into()));
     }
@@ -51,19 +51,19 @@ pub(crate) fn text_of(bytes: Vec<u8>) -> Result<String, Diagnostic> {
 }
 
 /// A message about a file that can't be read, at the position after `before`.
-pub(crate) fn refusal(before: &[u8], id: &str, message: String) -> Diagnostic {
+pub(crate) fn refusal(before: &[u8], id: &str, message: String) -> Box<Diagnostic> {
     let before = String::from_utf8_lossy(before);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").trim_start_matches('\u{feff}').chars().count() + 1;
     let place = Span { line, column, end_line: line, end_column: column + 1, cell: None };
-    Diagnostic {
+    Box::new(Diagnostic {
         original: place,
         ported: place,
         severity: Severity::Error,
         recipe: id.to_string(),
         message,
         stops_step: false,
-    }
+    })
 }
 
 /// The encoding declared in one of the first two lines, as in Python.

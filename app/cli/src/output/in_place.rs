@@ -66,7 +66,7 @@ pub(crate) fn write_back(
     }
     for (n, why) in &left {
         let said = refusal(&[], "engine#not-written", format!("the file can't be written: {why}"));
-        ported.files[*n].diagnostics.insert(0, said);
+        ported.files[*n].diagnostics.insert(0, *said);
     }
     Ok((fine && left.is_empty(), left.into_iter().map(|(n, _)| n).collect()))
 }

@@ -359,7 +359,7 @@ fn a_notebook_is_given_back_as_its_file() {
     ask(&mut desk, Ask::Port { options, show: 0 }, &[]);
     let ported = json.replace(".cuda()", r#".to(\"xpu\")"#);
     for request in [Ask::Texts, Ask::TextOf(0)] {
-        assert_eq!(ask(&mut desk, request, &[]).texts, [ported.clone()]);
+        assert_eq!(ask(&mut desk, request, &[]).texts, std::slice::from_ref(&ported));
     }
     assert_eq!(ask(&mut desk, Ask::TwinFiles, &[]).texts[1..], [json.clone(), ported.clone()]);
     assert_eq!(ask(&mut desk, Ask::Patch, &[]).texts, [codemod::git_patch_of("a.ipynb", &json, &ported)]);
