@@ -108,6 +108,14 @@ mod tests {
             )),
         );
         check(b"\xff\xfea\0", Err((1, 1, "the file is UTF-16; save it as UTF-8")));
-        check(&vec![b'#'; 10 << 20], Err((1, 1, "the file is 10.0 MiB, larger than the limit of 8 per run; split it")));
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_with_its_limit() {
+        let bytes = vec![b'#'; 10 << 20];
+        let read = |limit| read_some(&bytes[..], Some(bytes.len() as u64), limit).unwrap();
+        let said = "the file is 10.0 MiB, larger than the limit of 8 per run; split it";
+        assert_eq!(read(LIMIT).unwrap_err().message, said);
+        assert_eq!(read(NOTEBOOK_LIMIT).unwrap(), bytes);
     }
 }

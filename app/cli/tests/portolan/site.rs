@@ -105,7 +105,7 @@ fn an_unknown_target_is_told() {
 
 #[test]
 fn an_unknown_fence_language_is_told() {
-    let known = "use one of python, text, diff, where, names, words, message, conditions, signatures, sh, console, json, yaml, toml, ini, markdown, dockerfile";
+    let known = "use one of python, text, diff, where, names, words, message, conditions, signatures, says, sh, console, json, yaml, toml, ini, markdown, dockerfile";
     check("```pytorch\nx\n```\n", &format!("4: unknown fence language `pytorch`; {known}"));
     check("```\nx\n```\n", &format!("4: this fence has no language; {known}"));
 }

@@ -40,7 +40,7 @@ impl<'a, 't> Plan<'a, 't> {
         }
     }
 
-    /// Whether other steps of the file are ported with it.
+    /// Whether no other step of the file is ported with it.
     pub(super) fn is_alone(&self) -> bool {
         self.wholes.len() == 1
     }
