@@ -34,8 +34,8 @@ fn scripts_without_a_rest() {
     ] {
         assert_eq!(ported(name, None), [""; 0], "{name}");
     }
-    // It calls `nvidia-smi`.
-    assert_eq!(ported("exported_notebook", None), ["engine#cuda-software"]);
+    // It calls `get_ipython` and `nvidia-smi`.
+    assert_eq!(ported("exported_notebook", None), ["engine#exported-notebook", "engine#cuda-software"]);
     // The file with Lightning's accelerator has to be saved.
     assert_eq!(ported("lightning_trainer", None), ["lightning-xpu#file"]);
 }

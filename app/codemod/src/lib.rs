@@ -21,6 +21,7 @@ mod condition;
 mod configured;
 mod definitions;
 mod diff;
+mod digest;
 mod error;
 mod example;
 mod explain;

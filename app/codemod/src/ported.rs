@@ -1,10 +1,9 @@
 //! The result of a port: plain data that the command prints, the page shows and the tests compare.
 
-use crate::recipe::hex;
+use crate::digest::hash;
 pub use python::SourceFile;
 use python::notebook::{CellPlace, Notebook};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use sorting::SortedMap;
 
 /// How the port treats the code for other devices.
@@ -254,9 +253,4 @@ pub struct FileHashes {
     pub input: String,
     /// Of the ported text.
     pub output: String,
-}
-
-/// The SHA-256 of a text, in hex.
-pub(crate) fn hash(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
 }

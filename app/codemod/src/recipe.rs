@@ -302,12 +302,3 @@ fn without_errors(errors: &[RecipeError]) {
 pub(crate) fn recipe_id(guide: &Guide, section: &Section) -> String {
     format!("{}#{}", guide.name, section.id)
 }
-
-/// Lower-case hex.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut out, b| {
-        let _ = write!(out, "{b:02x}");
-        out
-    })
-}

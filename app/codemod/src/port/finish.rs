@@ -10,11 +10,12 @@ use super::state::State;
 use crate::condition::Condition;
 use crate::configured;
 use crate::definitions::Sentence;
+use crate::digest::hash;
 use crate::ledger::text;
 use crate::messages;
 use crate::place::{self, Places, Remark};
 use crate::ported::{
-    Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, RemovedComment, Severity, Span, Style, hash,
+    Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, RemovedComment, Severity, Span, Style,
 };
 use crate::recipe::RecipeSet;
 use crate::residue::{Found, residue};

@@ -1,7 +1,8 @@
 //! The hash of recipes by their contents. Every part includes its length, so that different recipes have different
 //! bytes.
 
-use super::{hex, recipe_id};
+use super::recipe_id;
+use crate::digest::hex;
 use guide::{Condition, Defined, Guide};
 use sha2::{Digest, Sha256};
 
