@@ -14,7 +14,7 @@ const PANELS: [(Panel, &str, &str); 7] = [
     (Panel::Recipes, "recipes", "Recipes"),
     (Panel::Certificate, "certificate", "Batch summary and checks"),
     (Panel::Twin, "twin", "Twin run"),
-    (Panel::Error, "error", "Error message"),
+    (Panel::Error, "error", "Errors"),
     (Panel::Matrix, "matrix", "All targets"),
 ];
 
