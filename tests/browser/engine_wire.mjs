@@ -18,10 +18,10 @@ export async function portAll(worker, projects, ways) {
     const bytes = new TextEncoder().encode(value);
     return [...number(bytes.length), ...bytes];
   };
-  const list = (values) => [...number(values.length), ...values.flatMap(text)];
   const styles = ["auto", "in-place", "branch"];
   const asks = {
-    files: (paths) => [1, ...list(paths)],
+    // None is a notebook.
+    files: (paths) => [1, ...number(paths.length), ...paths.flatMap((path) => [...text(path), 0])],
     // Target, style, the newest SDK, nothing unsafe, no options, nothing disabled; the first file is shown.
     port: ({ target, style }) => [3, ...text(target), styles.indexOf(style), 0, 0, 0, 0, 0, 0],
     patch: () => [9],
