@@ -25,8 +25,9 @@ pub(crate) fn read_some(
 }
 
 fn too_large(size: u64, limit: usize) -> Box<Diagnostic> {
+    let advice = if limit == NOTEBOOK_LIMIT { "clear the outputs of its cells" } else { "split it" };
     let (size, limit) = (size as f64 / 1048576.0, limit / 1048576);
-    let message = format!("the file is {size:.1} MiB, larger than the limit of {limit} per run; split it");
+    let message = format!("the file has {size:.1} MiB, and the limit is {limit} MiB; {advice}");
     refusal(&[], "engine#too-large", message)
 }
 
@@ -114,7 +115,7 @@ mod tests {
     fn what_is_too_large_is_refused_with_its_limit() {
         let bytes = vec![b'#'; 10 << 20];
         let read = |limit| read_some(&bytes[..], Some(bytes.len() as u64), limit).unwrap();
-        let said = "the file is 10.0 MiB, larger than the limit of 8 per run; split it";
+        let said = "the file has 10.0 MiB, and the limit is 8 MiB; split it";
         assert_eq!(read(LIMIT).unwrap_err().message, said);
         assert_eq!(read(NOTEBOOK_LIMIT).unwrap(), bytes);
     }

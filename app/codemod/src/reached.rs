@@ -2,6 +2,7 @@
 
 use crate::condition::is_cuda_device;
 use python::names::{called_name, dotted};
+use python::origins::Place;
 use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
 use training::settings::is_settings;
@@ -212,7 +213,17 @@ pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts<'_
     let Some(option) = named.or_else(|| options.max_by_key(|option| option.len())) else { return false };
     let name = option.trim_start_matches('-').replace('-', "_");
     let is_all = |call: &Id| index.arguments(*call).ids().any(|given| is_settings(view, index.text_of(given)));
-    let reads_all = view.calls("vars").iter().any(is_all) || view.has_word("__dict__") || view.has_word("_get_kwargs");
+    // The settings as they are parsed, for a function that is not the project's: `vars(parser.parse_args())`.
+    let is_handed_out = |call: &Id| {
+        let outer = index.parent(*call).filter(|list| index.kind(*list) == kinds().argument_list);
+        let outer = outer.and_then(|list| index.parent(list)).zip(project.origins.number(&view.file));
+        outer.is_some_and(|(id, file)| project.origins.definitions(Place { file, id }).is_empty())
+    };
+    let parses = || ["parse_args", "parse_known_args"].into_iter().flat_map(|name| view.calls(name));
+    let reads_all = parses().any(is_handed_out)
+        || view.calls("vars").iter().any(is_all)
+        || view.has_word("__dict__")
+        || view.has_word("_get_kwargs");
     let is_other = |id: &Id| {
         let attribute = index.parent(*id).and_then(|parent| index.attribute(parent));
         let owner = attribute.filter(|a| a.name() == Some(&name)).and_then(|a| a.owner());

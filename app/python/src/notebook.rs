@@ -55,6 +55,8 @@ pub enum NotebookFault {
     Language(String),
     /// It has no cell with code.
     NoCode,
+    /// A comment in it is what stands above the code of another cell.
+    Heading(String),
 }
 
 impl Display for NotebookFault {
@@ -67,6 +69,9 @@ impl Display for NotebookFault {
             ),
             Self::Language(language) => write!(to, "this notebook is in {language}, not in Python"),
             Self::NoCode => write!(to, "this notebook has no cell with code"),
+            Self::Heading(comment) => {
+                write!(to, "a comment in this notebook, `{comment}`, looks like the start of another cell; change it")
+            }
         }
     }
 }
@@ -139,7 +144,12 @@ impl Notebook {
         if cells.is_empty() {
             return Err(NotebookFault::NoCode);
         }
-        Ok(Self { json: json.to_owned(), cells })
+        let is_heading = |line: &&str| cells.iter().any(|cell| cell.heading().trim_end() == line.trim_end());
+        let lines = cells.iter().flat_map(|cell| cell.code.lines());
+        match lines.filter(|line| line.starts_with(HEADING)).find(is_heading) {
+            Some(comment) => Err(NotebookFault::Heading(comment.to_owned())),
+            None => Ok(Self { json: json.to_owned(), cells }),
+        }
     }
 
     /// The text of its file.
@@ -313,6 +323,9 @@ mod tests {
         check("{\"cells\": 3}", "not a notebook");
         check("{\"worksheets\": [], \"nbformat\": 3}", "before version 4");
         check(r#"{"cells": [], "nbformat": 4}"#, "no cell with code");
+        let cell = |code: &str| format!(r#"{{"cell_type": "code", "source": "{code}"}}"#);
+        let comment = format!(r#"{{"cells": [{}, {}], "nbformat": 4}}"#, cell("a\\n# %% [2]\\nb"), cell("c"));
+        check(&comment, "`# %% [2]`, looks like the start of another cell");
         let julia = r#"{"cells": [{"cell_type": "code", "source": "a"}], "metadata": {"kernelspec": {"language": "julia"}}, "nbformat": 4}"#;
         check(julia, "in julia");
     }

@@ -167,7 +167,7 @@ fn next_code(bytes: &[u8], mut at: usize) -> (usize, usize) {
 }
 
 /// The byte after the string that begins with the quote at `at`.
-pub(crate) fn string_end(bytes: &[u8], at: usize) -> usize {
+fn string_end(bytes: &[u8], at: usize) -> usize {
     let quote = bytes[at];
     let three = [quote; 3];
     let long = bytes[at..].starts_with(&three);
@@ -190,14 +190,8 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> usize {
 pub fn open_bracket(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut open = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
+    for at in code(bytes) {
         match bytes[at] {
-            b'#' => at += bytes[at..].iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len() - at),
-            b'"' | b'\'' => {
-                at = string_end(bytes, at);
-                continue;
-            }
             b'(' | b'[' | b'{' => open.push(at),
             closing @ (b')' | b']' | b'}') => {
                 let fits = |at: usize| matches!((bytes[at], closing), (b'(', b')') | (b'[', b']') | (b'{', b'}'));
@@ -205,9 +199,42 @@ pub fn open_bracket(text: &str) -> Option<usize> {
             }
             _ => {}
         }
-        at += 1;
     }
     open.pop()
+}
+
+/// The number of bytes up to the end of the last line of the statement at the start.
+pub(crate) fn statement_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut depth = 0_usize;
+    for at in code(bytes) {
+        match bytes[at] {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'\n' if depth == 0 => return at + 1,
+            _ => {}
+        }
+    }
+    bytes.len()
+}
+
+/// The places of the bytes outside strings and comments, without those after a backslash: such a line goes on.
+fn code(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let now = at;
+            match bytes.get(now)? {
+                b'#' => at += bytes[now..].iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len() - now),
+                b'"' | b'\'' => at = string_end(bytes, now),
+                b'\\' => at += 2 + usize::from(bytes[now + 1..].starts_with(b"\r\n")),
+                _ => {
+                    at += 1;
+                    return Some(now);
+                }
+            }
+        }
+    })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub use map::{Entry, SortedMap};
 pub use set::SortedSet;
 
 use std::cmp::Ordering;
+use std::ops::{Bound, Range, RangeBounds};
 
 /// Sorts as `slice::sort` does.
 pub fn plain<T: Ord>(items: &mut [T]) {
@@ -66,6 +67,27 @@ fn place(length: usize, compare: &dyn Fn(usize) -> Ordering) -> Result<usize, us
         middle = start + (end - start) / 2;
     }
     Err(start)
+}
+
+/// The indices of what is within bounds in a sorted list of this length, where `place` finds a key.
+fn within<Q: ?Sized>(
+    range: &impl RangeBounds<Q>,
+    length: usize,
+    place: &dyn Fn(&Q) -> Result<usize, usize>,
+) -> Range<usize> {
+    let before = |key: &Q| place(key).unwrap_or_else(|place| place);
+    let after = |key: &Q| place(key).map_or_else(|place| place, |place| place + 1);
+    let start = match range.start_bound() {
+        Bound::Included(key) => before(key),
+        Bound::Excluded(key) => after(key),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(key) => after(key),
+        Bound::Excluded(key) => before(key),
+        Bound::Unbounded => length,
+    };
+    start..end
 }
 
 /// Puts the item of the n-th source at place n.

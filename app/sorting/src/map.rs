@@ -1,12 +1,12 @@
 //! A map in the order of its keys.
 
-use crate::{distinct, place};
+use crate::{distinct, place, within};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Bound, Index, RangeBounds};
+use std::ops::{Index, Range, RangeBounds};
 
 /// What `std::collections::BTreeMap` is, with its methods, as one sorted list. A value is added at the end in constant
 /// time, elsewhere in time proportional to the length (items are moved in memory, 20,000 in microseconds).
@@ -172,8 +172,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let (start, end) = self.within(range);
-        Iter(self.items[start..end].iter())
+        Iter(self.items[self.within(range)].iter())
     }
 
     /// The keys within bounds, with their values, which can be changed.
@@ -185,27 +184,15 @@ impl<K: Ord, V> SortedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let (start, end) = self.within(range);
-        IterMut(self.items[start..end].iter_mut())
+        let range = self.within(range);
+        IterMut(self.items[range].iter_mut())
     }
 
-    fn within<Q: Ord + ?Sized>(&self, range: impl RangeBounds<Q>) -> (usize, usize)
+    fn within<Q: Ord + ?Sized>(&self, range: impl RangeBounds<Q>) -> Range<usize>
     where
         K: Borrow<Q>,
     {
-        let before = |key: &Q| self.place(key).unwrap_or_else(|place| place);
-        let after = |key: &Q| self.place(key).map_or_else(|place| place, |place| place + 1);
-        let start = match range.start_bound() {
-            Bound::Included(key) => before(key),
-            Bound::Excluded(key) => after(key),
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(key) => after(key),
-            Bound::Excluded(key) => before(key),
-            Bound::Unbounded => self.items.len(),
-        };
-        (start, end)
+        within(&range, self.items.len(), &|key| self.place(key))
     }
 
     /// Removes the key and all greater ones; what was removed.
@@ -407,6 +394,7 @@ impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Deserialize<'de> for S
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+    use std::ops::Bound;
 
     /// Numbers that jump between 0 and 100.
     fn numbers() -> impl Iterator<Item = u32> {

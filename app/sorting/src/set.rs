@@ -1,10 +1,10 @@
 //! A set in the order of its items.
 
-use crate::{distinct, place};
+use crate::{distinct, place, within};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Borrow;
 use std::fmt;
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 
 /// What `std::collections::BTreeSet` is, with its methods, as one sorted list: see [`SortedMap`](crate::SortedMap).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -124,19 +124,7 @@ impl<T: Ord> SortedSet<T> {
     where
         T: Borrow<Q>,
     {
-        let before = |item: &Q| self.place(item).unwrap_or_else(|place| place);
-        let after = |item: &Q| self.place(item).map_or_else(|place| place, |place| place + 1);
-        let start = match range.start_bound() {
-            Bound::Included(item) => before(item),
-            Bound::Excluded(item) => after(item),
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(item) => after(item),
-            Bound::Excluded(item) => before(item),
-            Bound::Unbounded => self.items.len(),
-        };
-        self.items[start..end].iter()
+        self.items[within(&range, self.items.len(), &|item| self.place(item))].iter()
     }
 
     /// The items that another set does not have.

@@ -64,7 +64,8 @@ fn a_notebook_or_an_archive_of_any_size_is_not_read() {
     for name in ["huge.ipynb", "huge.zip", "p/huge.ipynb"] {
         fs::File::create(home.path().join(name)).unwrap().set_len(1 << 40).unwrap();
     }
-    for (name, words) in [("huge.ipynb", "larger than the limit of 64"), ("huge.zip", "unpack it and port the folder")]
+    for (name, words) in
+        [("huge.ipynb", "the limit is 64 MiB; clear the outputs"), ("huge.zip", "unpack it and port the folder")]
     {
         let ran = portolan(home.path(), &["port", "--target", "hpu", name]);
         assert!(ran.code == 1 && ran.err.contains(words), "{ran:?}");

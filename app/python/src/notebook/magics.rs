@@ -3,7 +3,7 @@
 //! See "IPython.core.inputtransformer2": a statement that begins with `%`, `!` or `?`, that ends in `?`, or that assigns
 //! `%…` or `!…`; and a cell that begins with `%%`.
 
-use crate::readable::string_end;
+use crate::readable::statement_end;
 
 /// A statement of IPython.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) fn to_python(code: &str, quote: Quote) -> (String, Vec<Magic>) {
             magics.push(Magic { python, written });
             at += whole.len();
         } else {
-            let end = statement_end(line.as_bytes());
+            let end = statement_end(line);
             out.push_str(&line[..end]);
             at += end;
         }
@@ -170,30 +170,6 @@ impl Quote {
         let lines: Vec<String> = text.split("\\\n").map(|line| format!("{quote}{}{quote}", escaped(line))).collect();
         lines.join("\n")
     }
-}
-
-/// The number of bytes up to the end of the last line of the statement at the start.
-fn statement_end(bytes: &[u8]) -> usize {
-    let (mut at, mut depth) = (0, 0_usize);
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'#' => {
-                at += bytes[at..].iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len() - at);
-                continue;
-            }
-            b'"' | b'\'' => {
-                at = string_end(bytes, at);
-                continue;
-            }
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            b'\\' => at += 1,
-            b'\n' if depth == 0 => return at + 1,
-            _ => {}
-        }
-        at += 1;
-    }
-    bytes.len()
 }
 
 #[cfg(test)]
