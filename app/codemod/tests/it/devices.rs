@@ -47,6 +47,17 @@ fn a_device_of_a_configuration_is_told_unless_the_port_has_changed_it_there() {
 }
 
 #[test]
+fn a_default_for_cuda_is_told_where_the_settings_are_handed_out_whole() {
+    let program = |reads: &str| {
+        let default = "parser = argparse.ArgumentParser()\nparser.add_argument(\"--device\", default=\"cuda\")\n";
+        let guarded = "if torch.cuda.is_available():\n    net = net.to(args.device)\n";
+        format!("import argparse\n\nimport torch\n\n{default}{reads}net = torch.nn.Linear(2, 2)\n{guarded}")
+    };
+    check_silent("ipu", &program("args = parser.parse_args()\n"));
+    check_said("ipu", &program("args = Config(**vars(parser.parse_args()))\n"), "this string names a CUDA device");
+}
+
+#[test]
 fn the_cpu_beside_a_test_for_cuda_is_no_device_to_replace() {
     let text = "import torch\n\nif torch.cuda.is_available():\n    device = torch.device(\"cuda\")\nelse:\n    \
         device = torch.device(\"cpu\")\nnet = torch.nn.Linear(2, 2).to(device)\nnet(x.to(device)).sum().backward()\n";
