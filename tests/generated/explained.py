@@ -12,6 +12,7 @@ NAMED = {
     "updates lost": r"(this|their) update is gone",
     "what is printed": r"now logs NaN|leaves out the last, incomplete batch",
     "lines printed": r"now logs NaN",
+    "betas of the optimizer": r"Keep Adam's betas constant",
     "the port trained without the target's software or device": r"names no device|is trained on the CPU",
     "the form in which the optimizer's state is saved": r"accepts only states saved on an IPU|saved in PopTorch's form",
 }

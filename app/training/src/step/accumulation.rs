@@ -6,6 +6,7 @@ use super::count::{Known, number};
 use super::end_of_imports;
 use super::micro_batches::{Cut, cut, micro_batches, turns};
 use super::obstacle::{self as why, Found, Obstacle};
+use super::schedule::schedules;
 use super::update::updates;
 use crate::counting::{Counted, counted};
 use crate::project::FileInProject;
@@ -39,6 +40,8 @@ pub struct Accumulation {
     /// What makes an update of the batches that are left at the end of an epoch: another part of the test, or an update
     /// outside of the loop. A step of the target's always takes `count` batches.
     pub rest_updates: Vec<Id>,
+    /// Steps of the schedule that go with an update outside of the loop, as the loop's updates have one.
+    pub rest_schedules: Vec<Id>,
     /// The number of batches, as the step writes it.
     pub count: String,
     /// The same, as written where it is known.
@@ -94,7 +97,18 @@ pub(crate) fn read(
                 let part = cut.micro_batch(&file, &value)?;
                 let by = Counter::Parts(cut, part);
                 let (tests, named, rest_updates, joined) = (Vec::new(), None, Vec::new(), None);
-                return Ok(Some(Accumulation { by, tests, named, rest_updates, count, value, known, joined }));
+                let rest_schedules = Vec::new();
+                return Ok(Some(Accumulation {
+                    by,
+                    tests,
+                    named,
+                    rest_updates,
+                    rest_schedules,
+                    count,
+                    value,
+                    known,
+                    joined,
+                }));
             }
             let turns = turns(file, inner, counted)?;
             let (value, known) = known(file, step, turns)?;
@@ -104,6 +118,7 @@ pub(crate) fn read(
                 tests: Vec::new(),
                 named: None,
                 rest_updates: Vec::new(),
+                rest_schedules: Vec::new(),
                 count,
                 value,
                 known,
@@ -144,10 +159,22 @@ pub(crate) fn read(
         // One of several is for another precision.
         let behind = behind.filter(|c| file.is_reached(*c)).find(is_behind);
         let rest_updates = others.iter().copied().chain(behind).collect();
+        let rest_schedules = behind.map(|update| schedules_beside(file, update, body)).unwrap_or_default();
         let count = counted.count.to_owned();
-        return Ok(Some(Accumulation { by, tests, named, rest_updates, count, value, known, joined }));
+        return Ok(Some(Accumulation { by, tests, named, rest_updates, rest_schedules, count, value, known, joined }));
     }
     Ok(None)
+}
+
+/// Steps of schedulers in the block of an update behind a loop, of those that the loop steps, too.
+fn schedules_beside(file: FileInProject<'_, '_>, update: Id, body: Option<Id>) -> Vec<Id> {
+    let block = |call: Id| file.statement_of(call).and_then(|statement| file.index.parent(statement));
+    let (Some(around), Some(body)) = (block(update), body) else { return Vec::new() };
+    let in_loop = schedules(file, body).steps;
+    let is_of_updates = |scheduler: &str| in_loop.iter().any(|(_, other)| *other == scheduler);
+    let beside = schedules(file, around).steps.into_iter();
+    let beside = beside.filter(|(call, scheduler)| block(*call) == Some(around) && is_of_updates(scheduler));
+    beside.map(|(call, _)| call).collect()
 }
 
 /// The number of batches as written before a loader is created, and from where on it is known; or why it isn't.

@@ -211,12 +211,18 @@ impl Plan<'_, '_> {
         let accumulation = self.step.accumulation().cloned();
         let test = accumulation.as_ref().filter(|_| is_branch).and_then(|a| a.tests.first().copied());
         let dropped = self.step.precision.dropped.clone();
+        // They go with the updates that are gone.
+        let of_rest = accumulation.as_ref().map(|a| a.rest_schedules.clone()).unwrap_or_default();
         let alive = |id: Id| {
             file.is_reached(id)
                 && !dropped.iter().any(|d| index.is_within(id, *d))
                 && !test.is_some_and(|t| index.is_within(id, t))
+                && !of_rest.contains(&id)
         };
         remove_updates(self, &alive);
+        for statement in of_rest.iter().filter_map(|call| file.statement_of(*call)) {
+            self.replace(statement, "");
+        }
         if let Some(function) = &unit.slice.forward_function {
             for &call in &function.calls {
                 let Some(argument) = arguments(&file, call).first().copied() else { continue };

@@ -15,6 +15,27 @@ fn a_test_of_the_program_s_own_that_always_holds_stays() {
     assert!(ported.contains("    schedule.step()\n    training_step.setOptimizer(optimizer)\n"), "{ported}");
 }
 
+#[test]
+fn the_schedule_of_an_update_that_is_gone_goes_with_it() {
+    let update = |margin: &str, schedule: &str| {
+        ["optimizer.step()", schedule, "optimizer.zero_grad()"].map(|line| format!("{margin}{line}\n")).concat()
+    };
+    let program = |in_loop: &str, behind: &str| {
+        let loader = "loader = torch.utils.data.DataLoader(events, batch_size=8)\n\
+            schedule = torch.optim.lr_scheduler.StepLR(optimizer, 3)\nfor epoch in range(3):\n";
+        let loop_of_batches = "    for i, (x, y) in enumerate(loader):\n        loss = F.mse_loss(model(x), y) / 4\n        \
+            loss.backward()\n        if (i + 1) % 4 == 0:\n";
+        format!("{HEAD}{loader}{loop_of_batches}{in_loop}{behind}    print(epoch)\n")
+    };
+    let rest = format!("    if len(loader) % 4:\n{}", update("        ", "schedule.step()"));
+    let (ported, said) = to_ipu(&program(&update("            ", "schedule.step()"), &rest));
+    assert!(ported.matches("schedule.step()").count() == 1 && !ported.contains("% 4"), "{said}{ported}");
+    assert!(said.contains("this update is gone"), "{said}");
+    // One that only steps once an epoch is not the update's.
+    let (ported, said) = to_ipu(&program(&update("            ", "print(i)"), &update("    ", "schedule.step()")));
+    assert!(ported.contains("\n    schedule.step()\n    training_step.setOptimizer(optimizer)\n"), "{said}{ported}");
+}
+
 /// A program that accumulates the gradients of some batches: the parameters and the beginning of the function that
 /// trains, the number as it is written there, and its caller's code before it and arguments.
 fn accumulates(more: &str, head: &str, number: &str, before: &str, given: &str) -> String {
