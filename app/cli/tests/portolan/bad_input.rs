@@ -31,7 +31,7 @@ fn bytes_that_are_no_text() {
     check(b"\xff\xfei\0m\0", "1:1", "UTF-16");
     check(b"import torch\nx = '\0'\n", "2:6", "NUL");
     check(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "3:1", "binary");
-    check(&b"x = 1\n".repeat(2 << 20), "1:1", "the file is 12.0 MiB");
+    check(&b"x = 1\n".repeat(2 << 20), "1:1", "the file has 12.0 MiB");
 }
 
 #[test]

@@ -414,7 +414,7 @@ fn what_can_not_be_read_is_said() {
     fs::File::create(home.path().join("huge.py")).unwrap().set_len(1 << 40).unwrap();
     let ran = portolan(home.path(), &["port", "--target", "hpu", "pipe.py", "huge.py"]);
     assert!(ran.err.contains("pipe.py:1:1: error[engine#input] not a regular file"), "{ran:?}");
-    assert!(ran.err.contains("huge.py:1:1: error[engine#too-large] the file is 1048576.0 MiB"), "{ran:?}");
+    assert!(ran.err.contains("huge.py:1:1: error[engine#too-large] the file has 1048576.0 MiB"), "{ran:?}");
 }
 
 #[test]
