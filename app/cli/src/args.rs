@@ -269,6 +269,8 @@ pub(crate) enum StyleArg {
     InPlace,
     /// Keep the code for other devices and add a branch
     Branch,
+    /// One program for all devices: it chooses the target where it chooses its device (HPU and XPU)
+    Agnostic,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -136,6 +136,7 @@ pub(crate) fn options(args: &PortChoice) -> Options {
             StyleArg::Auto => Style::Auto,
             StyleArg::InPlace => Style::InPlace,
             StyleArg::Branch => Style::Branch,
+            StyleArg::Agnostic => Style::Agnostic,
         },
         sdk: args.sdk.clone(),
         allow_unsafe: args.allow_unsafe,

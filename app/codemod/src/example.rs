@@ -28,7 +28,7 @@ impl Example {
     fn of_fields([target, path, style, sdk, is_unsafe, option, text]: Fields<'_>) -> Example {
         let mut options = Options {
             target: target.to_owned(),
-            style: if style == "branch" { Style::Branch } else { Style::InPlace },
+            style: Style::named(style).unwrap_or(Style::InPlace),
             sdk: Some(sdk.to_owned()).filter(|sdk| !sdk.is_empty()),
             allow_unsafe: !is_unsafe.is_empty(),
             ..Options::default()

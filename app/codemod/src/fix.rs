@@ -44,13 +44,15 @@ impl Fix {
     }
 }
 
-/// How branch style treats a fix.
+/// How the styles that keep the code for other devices treat a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lift {
     /// Put under the guard.
     Guarded,
     /// Written with its guard: applied unchanged, where the target is possible.
     AsWritten,
+    /// Correct on every device: applied unchanged. Code that it would remove is kept where every device runs it.
+    Neutral,
     /// Correct for every mode: applied unchanged, everywhere.
     Shared,
 }

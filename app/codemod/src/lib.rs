@@ -26,6 +26,7 @@ mod error;
 mod example;
 mod explain;
 mod fix;
+mod guards;
 mod handlers;
 mod ledger;
 mod lift;

@@ -1,6 +1,7 @@
-//! Branch style: recipes are written as if the file were only for the target; here their changes are put under the
-//! project's own test for the target, so that every other compute mode keeps its code.
+//! Styles that keep the code for others: recipes are written as if the file were only for the target; here their changes
+//! are put under a test for it, the project's own for a compute mode or one of the device that the program chose.
 
+mod arm;
 mod branch;
 mod guard;
 mod insertions;
@@ -11,13 +12,15 @@ pub(crate) use joined::is_target_import;
 
 use crate::definitions::Said;
 use crate::fix::{Fix, Lift};
+use crate::guards::Guards;
 use crate::messages;
 use crate::place::Remark;
 use crate::ported::Severity;
+use arm::arm;
 use branch::branch;
 use guard::guard_all;
 use python::edit::Change;
-use python::tree::Id;
+use python::tree::{Id, kinds};
 use sorting::{SortedMap, SortedSet};
 use training::modes::{Modes, Region};
 use training::{FileView, ProjectFacts};
@@ -40,7 +43,7 @@ pub(crate) fn without_new_branches(view: &FileView<'_>, modes: &Modes, fixes: Ve
             continue;
         };
         match (modes.region(index, node), fix.lift) {
-            (_, Lift::Shared) | (Region::Target, _) => kept.push(fix),
+            (_, Lift::Shared | Lift::Neutral) | (Region::Target, _) => kept.push(fix),
             (Region::Vendor { chain, clause }, Lift::Guarded) if !modes.has_target_branch(index, chain) => {
                 places.insert(clause);
             }
@@ -60,7 +63,7 @@ pub(crate) fn without_new_branches(view: &FileView<'_>, modes: &Modes, fixes: Ve
 pub(crate) fn lift(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
-    modes: &Modes,
+    guards: &dyn Guards,
     fixes: Vec<Fix>,
 ) -> (Vec<Fix>, Vec<Stranded>) {
     let mut out = Vec::new();
@@ -72,15 +75,20 @@ pub(crate) fn lift(
             out.push(fix);
             continue;
         };
-        match (modes.region(&view.index, node), fix.lift) {
+        match (guards.region(view, node), fix.lift) {
             (_, Lift::Shared) | (Region::Target, _) => out.push(fix),
-            (Region::Foreign, _) | (Region::Vendor { .. }, Lift::AsWritten) => {}
+            (Region::Vendor { .. }, Lift::AsWritten) if !guards.is_agnostic() => {}
+            (Region::Foreign, _) => {}
+            (Region::Open | Region::Unclear, Lift::Neutral) => {
+                let removes = |change: &Change| matches!(change, Change::Replace { text, .. } if text.is_empty());
+                out.extend((!fix.changes.iter().all(removes)).then_some(fix));
+            }
             (Region::Unclear, _) => {
                 stranded.push(Stranded { fix, reason: messages::undecided_branch() });
             }
             (Region::Open, Lift::AsWritten) => out.push(fix),
-            (Region::Vendor { clause, chain }, Lift::Guarded) => {
-                if !modes.has_target_branch(&view.index, chain) {
+            (Region::Vendor { clause, chain }, Lift::Guarded | Lift::Neutral | Lift::AsWritten) => {
+                if !guards.has_target_branch(view, chain) {
                     vendor.entry((chain, clause)).or_default().push(fix);
                 }
             }
@@ -88,8 +96,36 @@ pub(crate) fn lift(
         }
     }
     for ((chain, clause), fixes) in vendor {
-        out.extend(branch(view, project, modes, chain, clause, fixes));
+        if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
+            continue;
+        }
+        if let Some(common) = in_common(view, guards, clause, &fixes) {
+            out.push(common);
+            continue;
+        }
+        let is_choice = view.index.kind(clause) == kinds().conditional_expression;
+        out.extend(if is_choice {
+            arm(view, guards, clause, &fixes)
+        } else {
+            branch(view, project, guards, chain, clause, fixes)
+        });
     }
-    guard_all(view, project, modes, open, &mut out, &mut stranded);
+    guard_all(view, project, guards, open, &mut out, &mut stranded);
     (out, stranded)
+}
+
+/// The vendor's code for both, below a test for either of the two, if all of its changes suit both.
+fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, fixes: &[Fix]) -> Option<Fix> {
+    let index = &view.index;
+    if fixes.iter().any(|fix| fix.lift == Lift::Guarded) {
+        return None;
+    }
+    let is_choice = index.kind(clause) == kinds().conditional_expression;
+    let test = if is_choice { index.parts(clause).nth(1) } else { index.condition(clause) }?;
+    let either = Change::Raw { range: index.range(test), text: guards.either(view, test)? };
+    let kept: Vec<&Fix> = fixes.iter().filter(|fix| fix.lift == Lift::AsWritten).collect();
+    let mut fix = joined::first_of(fixes);
+    fix.changes = kept.iter().flat_map(|fix| fix.changes.iter().cloned()).chain([either]).collect();
+    fix.imports = kept.iter().flat_map(|fix| fix.imports.iter().cloned()).collect();
+    Some(fix)
 }

@@ -20,6 +20,7 @@ messages! {
     output_is_unbound(name);
     port_does_not_end();
     no_compute_modes();
+    no_torch_device(target);
     shares_its_line();
     unnamed_arguments();
     name_in_use(name);

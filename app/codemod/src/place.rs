@@ -1,7 +1,7 @@
 //! Locations in a text for display, and files that can't be ported at all.
 
 use crate::definitions::{Definitions, Said, Sentence};
-use crate::messages::{self, ends_early, file_is_binary, file_too_large, no_compute_modes};
+use crate::messages::{self, ends_early, file_is_binary, file_too_large};
 use crate::ported::{Diagnostic, Severity, SourceFile, Span};
 use crate::rope::Rope;
 use python::lines::LineStarts;
@@ -151,9 +151,9 @@ pub(crate) fn unreadable(source: &SourceFile) -> Option<Remark> {
     text.find('\0').map(|at| Remark::of_engine(at..at + 1, Severity::Error, file_is_binary()))
 }
 
-/// Branch style was requested, but there is nothing to branch on.
-pub(crate) fn no_modes() -> Remark {
-    Remark::of_engine(0..0, Severity::Error, no_compute_modes())
+/// A style was requested whose test for the target is impossible.
+pub(crate) fn no_test(message: Said) -> Remark {
+    Remark::of_engine(0..0, Severity::Error, message)
 }
 
 /// Why a text is not Python 3, if so.

@@ -21,6 +21,7 @@ mod state;
 mod wishes;
 
 use crate::messages;
+use crate::guards::by_device::ByDevice;
 use crate::place;
 use crate::ported::{Options, Ported, Severity, SourceFile, Style};
 use crate::recipe::{RecipeSet, Target};
@@ -104,7 +105,11 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             options,
             states.iter().map(|state| state.source),
         ),
-        branch: options.style == Style::Branch,
+        style: match options.style {
+            Style::Auto => Style::InPlace,
+            style => style,
+        },
+        device: None,
         own_mode: false,
         without_modes: None,
         names_device: None,
@@ -120,6 +125,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         lost: RefCell::default(),
         barred: RefCell::default(),
     };
+    plan.device = ByDevice::of(target.facts.device.as_ref(), &plan.settings.sdk).filter(|_| plan.style == Style::Agnostic);
     let (mut rounds, mut begun) = (0, false);
     // How often each file was restarted.
     let mut restarts = vec![0; states.len()];
@@ -151,19 +157,24 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
         let of_a_library = || facts.modes.as_ref().is_some_and(|m| m.are_of_a_library(&all(), &facts.classes));
-        if *plan.without_modes.get_or_insert_with(of_a_library) {
+        if *plan.without_modes.get_or_insert_with(of_a_library) || plan.style == Style::Agnostic {
             facts.modes = None;
         }
         if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {
-                plan.branch = facts.modes.is_some();
+                plan.style = if facts.modes.is_some() { Style::Branch } else { Style::InPlace };
                 let has_branch =
                     |view: &FileView<'_>| facts.modes.as_ref().is_some_and(|m| m.own_branch(view).is_some());
                 plan.own_mode = views.iter().flatten().any(|view| has_branch(view));
             }
             plan.origins = views.iter().map(|view| Origin::read(view.as_deref(), &target.facts.ledger)).collect();
-            if plan.branch && facts.modes.is_none() {
-                let notes = Notes::from_iter([(0, vec![place::no_modes()])]);
+            let missing = match plan.style {
+                Style::Branch if facts.modes.is_none() => Some(messages::no_compute_modes()),
+                Style::Agnostic if plan.device.is_none() => Some(messages::no_torch_device(&target.name)),
+                _ => None,
+            };
+            if let Some(missing) = missing {
+                let notes = Notes::from_iter([(0, vec![place::no_test(missing)])]);
                 let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds));
                 return (ported, trace.into_inner());
             }
@@ -227,10 +238,10 @@ fn keep_guards(
     let mut kept = false;
     for (n, state) in states.iter_mut().enumerate() {
         let (Some(given), Some(view)) = (state.both_views().0, &views[n]) else { continue };
-        if plan.branch || !state.is_changed() || !view.has_word("cuda") {
+        if plan.keeps_others() || !state.is_changed() || !view.has_word("cuda") {
             continue;
         }
-        let found = residue(view, facts, false, plan.settings.definitions, &SortedMap::new());
+        let found = residue(view, facts, None, plan.settings.definitions, &SortedMap::new());
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
         let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());

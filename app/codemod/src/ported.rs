@@ -17,6 +17,27 @@ pub enum Style {
     InPlace,
     /// Every other compute mode is unchanged; the target's code is under a guard.
     Branch,
+    /// One program for all devices: it chooses the target where it chooses its device, and asks the chosen device
+    /// elsewhere. Only for targets that are devices of PyTorch.
+    Agnostic,
+}
+
+impl Style {
+    /// The styles that guides name, with their names.
+    pub(crate) const NAMED: [(&str, Self); 3] =
+        [("in-place", Self::InPlace), ("branch", Self::Branch), ("agnostic", Self::Agnostic)];
+
+    /// The style of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, style)| *style)
+    }
+
+    /// Its name; none for [`Style::Auto`].
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        Self::NAMED.iter().find(|(_, style)| *style == self).map(|(name, _)| *name)
+    }
 }
 
 /// Whether an edit may be applied without review.

@@ -31,7 +31,7 @@ pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
 
 /// The test above a place that leaves its function without CUDA, which then gives something else:
 /// `if not torch.cuda.is_available(): return 0`. A program that just ends there is not ported yet.
-fn left_without_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
+pub(crate) fn left_without_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     let (k, index) = (kinds(), &view.index);
     let is_made = view.function_of(id).is_some_and(|function| view.name_of(function) == "__init__");
     let gives = |last: Id| index.kind(last) == k.return_statement && (is_made || index.parts(last).next().is_some());
@@ -155,7 +155,7 @@ fn ends_below(view: &FileView<'_>, test: Id, ends: &dyn Fn(Id) -> bool) -> bool 
 }
 
 /// Whether an expression is true only with CUDA.
-fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
+pub(crate) fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
     let k = kinds();
     let index = &view.index;
     if depth == 0 {

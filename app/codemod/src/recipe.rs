@@ -3,6 +3,7 @@
 mod compile;
 mod content;
 
+use crate::ported::Style;
 use crate::condition::Condition;
 use crate::definitions::Definitions;
 use crate::error::RecipeError;
@@ -61,7 +62,10 @@ pub(crate) struct CompiledRule {
     /// The message that it reports.
     pub(crate) says: Option<String>,
     pub(crate) sdk: Requirement,
-    pub(crate) branch: Option<bool>,
+    /// The new code is right on every device.
+    pub(crate) neutral: bool,
+    /// Only in these styles; empty for all.
+    pub(crate) styles: Vec<Style>,
     pub(crate) option: Option<(String, String)>,
     /// `torch`, `tensorflow` or `lightning`: only for files that import it.
     pub(crate) framework: Option<String>,

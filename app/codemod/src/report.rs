@@ -165,11 +165,7 @@ impl Options {
     #[must_use]
     pub fn words(&self) -> Option<Vec<String>> {
         let Options { target: _, style, sdk, allow_unsafe, options, rejected_recipes, rejected_edits } = self;
-        let style = match style {
-            Style::Auto => None,
-            Style::InPlace => Some("in-place"),
-            Style::Branch => Some("branch"),
-        };
+        let style = style.name();
         let mut words = Vec::new();
         let mut say = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
         style.into_iter().for_each(|style| say("--style", style));

@@ -15,6 +15,7 @@ use python::strings::{joined_string, plain_string};
 use python::tree::{Id, ROOT, fields, kinds};
 use sorting::SortedMap;
 use std::ops::Range;
+use crate::guards::Guards;
 use training::modes::Region;
 use training::program_start::main_block;
 use training::{FileView, ProjectFacts};
@@ -31,10 +32,11 @@ pub(crate) struct Found {
 pub(crate) fn residue(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
-    branch: bool,
+    guards: Option<&dyn Guards>,
     definitions: &Definitions,
     foreign_modules: &SortedMap<String, String>,
 ) -> Vec<Found> {
+    let branch = guards.is_some();
     let k = kinds();
     let index = &view.index;
     let harmless = definitions.names(HARMLESS);
@@ -174,8 +176,8 @@ pub(crate) fn residue(
             found.push((string, Severity::Warning, messages::cuda_name_left(text.to_string())));
         }
     }
-    if branch && let Some(modes) = &project.modes {
-        found.retain(|(id, ..)| !matches!(modes.region(index, *id), Region::Foreign | Region::Vendor { .. }));
+    if let Some(guards) = guards {
+        found.retain(|(id, ..)| !matches!(guards.region(view, *id), Region::Foreign | Region::Vendor { .. }));
     }
     // What only shows how a module of another program is used.
     let shows = main_block(view).filter(|_| view.steps.training.is_empty() && project.is_imported(view));

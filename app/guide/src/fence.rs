@@ -127,6 +127,7 @@ fn read_rule(words: &[String], line: usize, faults: &mut Faults) -> Rule {
             None if word == "unsafe" => rule.is_unsafe = true,
             None if word == "manual" => rule.manual = true,
             None if word == "shared" => rule.shared = true,
+            None if word == "neutral" => rule.neutral = true,
             None if word == "step" => rule.of_step = true,
             Some(("stops", "step")) => rule.stops_step = true,
             Some(("says", value)) if is_name(value) => rule.says = Some(value.to_string()),
@@ -134,7 +135,7 @@ fn read_rule(words: &[String], line: usize, faults: &mut Faults) -> Rule {
                 None => rule.sdk = Some(value.to_string()),
                 Some(message) => faults.add(line, message),
             },
-            Some(("style", value)) => rule.style = one_of("style", value, &["in-place", "branch"], line, faults),
+            Some(("style", value)) => rule.styles = styles(value, line, faults),
             Some(("framework", value)) => {
                 rule.framework = one_of("framework", value, &["torch", "tensorflow", "lightning"], line, faults);
             }
@@ -144,7 +145,7 @@ fn read_rule(words: &[String], line: usize, faults: &mut Faults) -> Rule {
             _ => faults.add(
                 line,
                 format!(
-                    "unknown word `{word}` after `diff rule`; known words are unsafe, manual, shared, step, \
+                    "unknown word `{word}` after `diff rule`; known words are unsafe, manual, shared, neutral, step, \
                      stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER"
                 ),
             ),
@@ -154,6 +155,14 @@ fn read_rule(words: &[String], line: usize, faults: &mut Faults) -> Rule {
         faults.add(line, "a `manual` rule is never applied, so `unsafe` has no effect: remove one of the two");
     }
     rule
+}
+
+/// The port styles that a fence can name.
+const STYLES: [&str; 3] = ["in-place", "branch", "agnostic"];
+
+/// `in-place,agnostic`.
+fn styles(value: &str, line: usize, faults: &mut Faults) -> Vec<String> {
+    value.split(',').filter_map(|one| one_of("style", one.trim(), &STYLES, line, faults)).collect()
 }
 
 fn read_example(kind: ExampleKind, language: &str, words: &[String], line: usize, faults: &mut Faults) -> Example {
@@ -172,7 +181,7 @@ fn read_example(kind: ExampleKind, language: &str, words: &[String], line: usize
         match word.split_once('=') {
             None if word == "unsafe" && kind != ExampleKind::After => example.is_unsafe = true,
             None if word == "unsafe" => faults.add(line, "`unsafe` belongs on the `before` fence of this pair"),
-            Some(("style", value)) => example.style = one_of("style", value, &["in-place", "branch"], line, faults),
+            Some(("style", value)) => example.style = one_of("style", value, &STYLES, line, faults),
             Some(("sdk", value)) if is_version(value) => example.sdk = Some(value.to_string()),
             Some(("sdk", value)) => {
                 faults.add(line, format!("sdk `{value}` of an example must be one version, e.g. 1.20"))
@@ -223,8 +232,16 @@ fn one_of(key: &str, value: &str, known: &[&str], line: usize, faults: &mut Faul
     if known.contains(&value) {
         return Some(value.to_string());
     }
-    faults.add(line, format!("unknown {key} `{value}`; use {}", known.join(" or ")));
+    faults.add(line, format!("unknown {key} `{value}`; use {}", listed(known)));
     None
+}
+
+/// `a, b or c`.
+fn listed(words: &[&str]) -> String {
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => words.concat(),
+    }
 }
 
 fn option(value: &str, line: usize, faults: &mut Faults) -> Option<String> {

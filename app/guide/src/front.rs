@@ -6,7 +6,9 @@
 //! a field of the two.
 
 use crate::error::Faults;
-use crate::model::{Bridge, ConfigField, FrontMatter, LedgerTerms, Mode, OptionField, OptionKind, Variable};
+use crate::model::{
+    Bridge, ConfigField, FrontMatter, LedgerTerms, Mode, OptionField, OptionKind, TorchDevice, Variable,
+};
 use crate::sdk::{compare, is_version};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -73,6 +75,7 @@ struct Page {
     #[serde(default)]
     modules: Vec<String>,
     bridge: Option<Bridge>,
+    device: Option<TorchDevice>,
     autoload: Option<Spanned<String>>,
     software: Option<String>,
     #[serde(default)]
@@ -176,6 +179,7 @@ impl Page {
             compute_modes: self.compute_modes,
             modules: self.modules,
             bridge: self.bridge,
+            device: self.device,
             autoload: self.autoload.map(Spanned::into_inner),
             software: self.software,
             ledger: self.ledger,

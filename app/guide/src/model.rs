@@ -44,6 +44,8 @@ pub struct FrontMatter {
     pub modules: Vec<String>,
     /// The module that `{{bridge}}` refers to, and the attribute under which a class stores it.
     pub bridge: Option<Bridge>,
+    /// The device that programs for several devices choose; none if the target is not a device of PyTorch.
+    pub device: Option<TorchDevice>,
     /// SDK versions, as a requirement, in which `import torch` loads what the target needs.
     pub autoload: Option<String>,
     /// The software that includes the vendor's builds of PyTorch and TensorFlow, as words that follow “comes with”.
@@ -139,6 +141,36 @@ pub struct Bridge {
     pub module: String,
     /// Its usual local name.
     pub name: String,
+}
+
+/// `device = { type = "hpu", … }`: the target as a device of PyTorch, beside others in one program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TorchDevice {
+    /// PyTorch's `device.type`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Python that is true where there is such a device, by release; it raises nothing where there is none.
+    pub available: Vec<DeviceTest>,
+}
+
+/// A test for a device, and its releases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceTest {
+    /// The releases, as a requirement; empty for all.
+    #[serde(default)]
+    pub sdk: String,
+    /// A Python expression.
+    pub test: String,
+}
+
+impl TorchDevice {
+    /// The test for a release.
+    #[must_use]
+    pub fn available_in(&self, sdk: &str) -> Option<&str> {
+        self.available.iter().find(|test| crate::sdk::sdk_admits(&test.sdk, sdk)).map(|test| test.test.as_str())
+    }
 }
 
 /// `[ledger]`: the names by which a ported program shows how many samples an optimizer step sees, and its types.
@@ -353,6 +385,8 @@ pub struct Rule {
     pub manual: bool,
     /// `shared` is in the info string: correct for every compute mode, so never put under a guard.
     pub shared: bool,
+    /// `neutral` is in the info string: the new code is right on every device, so the agnostic style writes it as it is.
+    pub neutral: bool,
     /// `sdk="…"`, a comma-separated list of comparisons, all of which must be true.
     pub sdk: Option<String>,
     /// `stops=step`: a match inside a training step prevents the step from being ported, with the section as the
@@ -362,8 +396,8 @@ pub struct Rule {
     pub of_step: bool,
     /// `says=NAME`: the message that is reported instead of the section's title and reason.
     pub says: Option<String>,
-    /// `style=in-place|branch`: only in that style, and applied as written (not lifted).
-    pub style: Option<String>,
+    /// `style=in-place,branch,agnostic`: only in these styles; empty for all. Without `in-place`, applied as written (not lifted).
+    pub styles: Vec<String>,
     /// `framework=torch|tensorflow|lightning`.
     pub framework: Option<String>,
     /// `option=NAME=VALUE`: only when the named option has that value.

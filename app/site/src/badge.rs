@@ -17,8 +17,9 @@ pub(crate) fn of_rule(rule: &Rule) -> Vec<(&'static str, String)> {
     if rule.stops_step {
         badges.push(("manual", "Stops the training step".to_string()));
     }
-    if let Some(style) = &rule.style {
-        badges.push(("", format!("Only {}", style_name(style))));
+    if !rule.styles.is_empty() {
+        let names: Vec<&str> = rule.styles.iter().map(|style| style_name(style)).collect();
+        badges.push(("", format!("Only {}", names.join(" or "))));
     }
     match rule.framework.as_deref() {
         Some("torch") => badges.push(("", "PyTorch".to_string())),
@@ -71,6 +72,7 @@ pub(crate) fn list(badges: &[(&str, String)]) -> String {
 pub(crate) fn style_name(style: &str) -> &str {
     match style {
         "branch" => "in a branch",
+        "agnostic" => "in one program for all devices",
         _ => "in place",
     }
 }
@@ -129,7 +131,7 @@ mod tests {
     fn a_recipe_asks_only_for_what_all_its_rules_ask() {
         let rule = |style: &str| Rule {
             patch: "- a\n+ b\n".to_string(),
-            style: Some(style.to_string()),
+            styles: vec![style.to_string()],
             framework: Some("torch".to_string()),
             ..Rule::default()
         };

@@ -1,7 +1,7 @@
 //! What the front matter of a target's guides specifies about it.
 
 use crate::view::FileView;
-use guide::{ConfigField, FrontMatter, LedgerTerms, OptionField, Variable, sdk::Requirement};
+use guide::{ConfigField, FrontMatter, LedgerTerms, OptionField, TorchDevice, Variable, sdk::Requirement};
 use sorting::SortedMap;
 
 /// The front matter of a guide about its target.
@@ -22,6 +22,8 @@ pub struct TargetFacts {
     pub foreign_modules: SortedMap<String, String>,
     /// The module that loads the target's software, and its usual local name.
     pub bridge: Option<guide::Bridge>,
+    /// The device that programs for several devices choose.
+    pub device: Option<TorchDevice>,
     /// SDK versions in which `import torch` loads what the target needs.
     pub autoload: Option<Requirement>,
     /// The software that installs the vendor's builds of the frameworks.
@@ -51,6 +53,7 @@ impl TargetFacts {
             }
         }
         self.bridge = self.bridge.take().or_else(|| front.bridge.clone());
+        self.device = self.device.take().or_else(|| front.device.clone());
         self.software = self.software.take().or_else(|| front.software.clone());
         add_terms(&mut self.ledger, &front.ledger);
         if let Some(autoload) = &front.autoload {
@@ -89,6 +92,7 @@ impl TargetFacts {
         self.base_modules = base.modules.clone();
         self.modules.extend(base.modules.iter().filter(|m| !self.modules.contains(m)).cloned().collect::<Vec<_>>());
         self.bridge = self.bridge.take().or_else(|| base.bridge.clone());
+        self.device = self.device.take().or_else(|| base.device.clone());
         self.software = self.software.take().or_else(|| base.software.clone());
         add_terms(&mut self.ledger, &base.ledger);
         self.autoload = self.autoload.take().or_else(|| base.autoload.clone());

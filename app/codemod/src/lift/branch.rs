@@ -2,18 +2,18 @@
 
 use super::joined::{first_of, is_target_import, target_imports};
 use crate::fix::Fix;
+use crate::guards::Guards;
 use python::edit::{Change, Splice, at_indent, dedent, order, splices, statement_end};
 use python::lines::line_indent;
 use python::lines::line_start;
 use python::tree::{Id, ROOT, Tree, kinds};
-use training::modes::Modes;
 use training::{FileView, ProjectFacts};
 
 /// A branch for the target next to the vendor's: the vendor's body, ported in place.
 pub(super) fn branch(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
-    modes: &Modes,
+    guards: &dyn Guards,
     chain: Id,
     clause: Id,
     fixes: Vec<Fix>,
@@ -22,7 +22,7 @@ pub(super) fn branch(
     let index = &view.index;
     let text = index.text;
     let body = index.consequence(clause)?;
-    let test = modes.retarget(index, index.condition(clause)?)?;
+    let test = guards.retarget(view, index.condition(clause)?)?;
     let last = index.children(body).last()?;
     let (start, end) = (index.item(body).start, statement_end(view, last).max(index.item(body).end));
     let mut edits: Vec<Splice> = fixes
@@ -53,7 +53,7 @@ pub(super) fn branch(
     let inner = format!("{indent}{}", view.layout.indent);
     let body_indent = if own_line { line_indent(text, start).to_owned() } else { inner.clone() };
     let flat = dedent(&new, if own_line { &body_indent } else { indent });
-    let flat = modes.retargeted(&simplified(flat.trim_end()));
+    let flat = guards.retargeted(&simplified(flat.trim_end()));
     let imports: Vec<String> = target_imports(project, &fixes);
     let block_imports =
         fixes.iter().flat_map(|fix| fix.imports.iter()).filter(|i| !is_target_import(project, i)).cloned().collect();
@@ -76,10 +76,7 @@ pub(super) fn branch(
     // After the branches of other modes: none of them can be true if the target's is.
     let mut behind = end;
     for later in index.children(chain).filter(|c| index.kind(*c) == k.elif_clause && *c > clause) {
-        let other = index
-            .condition(later)
-            .and_then(|c| modes.tested(index, c))
-            .is_some_and(|members| !members.contains(&modes.target));
+        let other = index.condition(later).is_some_and(|test| guards.excludes_target(view, test));
         let block = index.consequence(later);
         let Some(last) = block.filter(|_| other).and_then(|b| index.children(b).last()) else { break };
         behind = statement_end(view, last).max(index.item(later).end);

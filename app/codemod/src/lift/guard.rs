@@ -3,6 +3,7 @@
 use super::Stranded;
 use super::joined::{first_of, is_target_import, target_imports};
 use crate::fix::Fix;
+use crate::guards::Guards;
 use crate::messages;
 use python::edit::{
     Change, Splice, at_indent, dedent, lines_in_strings, order, owns_its_lines, spliced, splices, statement_end,
@@ -10,7 +11,6 @@ use python::edit::{
 use python::lines::line_indent;
 use python::tree::{Id, kinds};
 use sorting::{SortedMap, SortedSet};
-use training::modes::Modes;
 use training::{FileView, ProjectFacts};
 
 /// The change of one statement.
@@ -28,7 +28,7 @@ struct Unit {
 pub(super) fn guard_all(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
-    modes: &Modes,
+    guards: &dyn Guards,
     fixes: Vec<Fix>,
     out: &mut Vec<Fix>,
     stranded: &mut Vec<Stranded>,
@@ -41,17 +41,24 @@ pub(super) fn guard_all(
             stranded.push(Stranded { fix, reason: messages::no_statement_for_a_test() });
             continue;
         };
-        let Some(guard) = guard_for(view, project, modes, statement) else {
+        let Some(guard) = guards.guard_at(view, project, statement) else {
             stranded.push(Stranded { fix, reason: messages::no_mode_for_a_test() });
             continue;
         };
         if !fix.changes.iter().all(|c| matches!(c, Change::Expression { .. })) {
             stranded.extend(add_statements(view, &mut units, fix, statement));
-        } else if is_compound(view, statement) || !owns_its_lines(view, statement, statement) {
-            match conditional(view, modes, &fix, &guard, statement) {
-                Some(fix) => out.push(fix),
-                None => stranded.push(Stranded { fix, reason: messages::no_test_here() }),
-            }
+            continue;
+        }
+        let needs_expression = is_compound(view, statement) || !owns_its_lines(view, statement, statement);
+        let lifted = if needs_expression || guards.is_agnostic() {
+            conditional(view, guards, &fix, &guard, statement)
+        } else {
+            None
+        };
+        if let Some(fix) = lifted {
+            out.push(fix);
+        } else if needs_expression {
+            stranded.push(Stranded { fix, reason: messages::no_test_here() });
         } else {
             let edits = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
             rewrites.entry(statement).or_default().push((fix, edits));
@@ -60,10 +67,10 @@ pub(super) fn guard_all(
     for (statement, group) in rewrites {
         let unit = units.entry(statement).or_default();
         if unit.new.is_none() {
-            rewrite_statement(view, modes, unit, statement, group);
+            rewrite_statement(view, guards, unit, statement, group);
         }
     }
-    for (guard, run) in runs(view, project, modes, &units) {
+    for (guard, run) in runs(view, project, guards, &units) {
         out.extend(write_run(view, project, &guard, &run, &mut units));
     }
 }
@@ -109,7 +116,7 @@ fn add_statements(view: &FileView<'_>, units: &mut SortedMap<Id, Unit>, fix: Fix
 /// Makes one new statement of all rewrites inside a statement.
 fn rewrite_statement(
     view: &FileView<'_>,
-    modes: &Modes,
+    guards: &dyn Guards,
     unit: &mut Unit,
     statement: Id,
     group: Vec<(Fix, Vec<Splice>)>,
@@ -119,7 +126,7 @@ fn rewrite_statement(
     let edits: Vec<Splice> = group.iter().flat_map(|(_, e)| e.clone()).collect();
     let new = spliced(index.text, range.clone(), edits);
     let indent = line_indent(index.text, range.start);
-    unit.new = Some(modes.retargeted(&dedent(&new, indent)));
+    unit.new = Some(guards.retargeted(&dedent(&new, indent)));
     unit.last = unit.last.max(statement);
     unit.fixes.extend(group.into_iter().map(|(f, _)| f));
 }
@@ -128,7 +135,7 @@ fn rewrite_statement(
 fn runs(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
-    modes: &Modes,
+    guards: &dyn Guards,
     units: &SortedMap<Id, Unit>,
 ) -> Vec<(String, Vec<Id>)> {
     let index = &view.index;
@@ -139,7 +146,7 @@ fn runs(
             continue;
         }
         let mut run = vec![first];
-        let guard = guard_for(view, project, modes, first);
+        let guard = guards.guard_at(view, project, first);
         loop {
             let last = run[run.len() - 1];
             let end = units[&last].last.max(last);
@@ -147,7 +154,7 @@ fn runs(
             let Some(next) = index.parts(block).find(|s| *s > end) else { break };
             let joins = units.contains_key(&next)
                 && !done.contains(&next)
-                && guard_for(view, project, modes, next) == guard
+                && guards.guard_at(view, project, next) == guard
                 // An insertion after an unchanged statement ends a run, unless the following change only inserts
                 // before.
                 && (units[&last].new.is_some() && units[&next].new.is_some());
@@ -242,22 +249,8 @@ fn indent_all(text: &str, unit: &str) -> String {
     out
 }
 
-/// The test for the target, where it can be read: not before `self` has its arguments.
-fn guard_for(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, modes: &Modes, statement: Id) -> Option<String> {
-    let guard = modes.guard_at(view, &project.classes, statement)?;
-    if guard.starts_with("self.")
-        && let Some(function) = view.function_of(statement)
-        && view.name_of(function) == "__init__"
-        && !training::modes::initialised(view, function, statement, guard.split('.').nth(1).unwrap_or(""))
-    {
-        return None;
-    }
-    // `self` can't be tested in a class body or in the parameters of a function.
-    Some(guard)
-}
-
 /// `(new if guard else old)` for an expression in the header of a compound statement.
-fn conditional(view: &FileView<'_>, modes: &Modes, fix: &Fix, guard: &str, statement: Id) -> Option<Fix> {
+fn conditional(view: &FileView<'_>, guards: &dyn Guards, fix: &Fix, guard: &str, statement: Id) -> Option<Fix> {
     let k = kinds();
     let index = &view.index;
     let node = fix.changes.first().and_then(Change::node)?;
@@ -288,7 +281,30 @@ fn conditional(view: &FileView<'_>, modes: &Modes, fix: &Fix, guard: &str, state
     new.push_str(&index.text[at..range.end]);
     let mut lifted = fix.clone();
     lifted.owned = lifted.at..lifted.at;
-    let old = index.text_of(node);
-    lifted.changes = vec![Change::Raw { range, text: format!("({} if {guard} else {old})", modes.retargeted(&new)) }];
+    let (new, old) = (guards.retargeted(&new), index.text_of(node));
+    let kept = &old[old.len() - shared_end(&new, old)..];
+    let (new, old) = (&new[..new.len() - kept.len()], &old[..old.len() - kept.len()]);
+    let text = format!("{new} if {guard} else {old}");
+    let is_delimited = kept.is_empty() && stands_alone(view, node);
+    let text = if is_delimited { text } else { format!("({text}){kept}") };
+    lifted.changes = vec![Change::Raw { range, text }];
     Some(lifted)
+}
+
+/// How many bytes two expressions share at their end, from the dot behind two dotted names on: `.synchronize()` of
+/// `a.b.synchronize()` and `a.c.synchronize()`, which is `(a.b if test else a.c).synchronize()`.
+fn shared_end(a: &str, b: &str) -> usize {
+    let is_name = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.".contains(&c));
+    let dots = b.match_indices('.').map(|(at, _)| at);
+    let ends = dots.filter(|at| is_name(&b[..*at]) && a.strip_suffix(&b[*at..]).is_some_and(is_name));
+    ends.map(|at| b.len() - at).next().unwrap_or_default()
+}
+
+/// Whether a conditional expression in place of a node needs no parentheses.
+fn stands_alone(view: &FileView<'_>, node: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let Some(parent) = index.parent(node) else { return false };
+    let kind = index.kind(parent);
+    let is_value = [k.keyword_argument, k.assignment].contains(&kind) && index.value(parent).or(index.source(parent)) == Some(node);
+    is_value || [k.argument_list, k.parenthesized_expression, k.return_statement, k.list, k.tuple].contains(&kind)
 }

@@ -45,7 +45,7 @@ pub(super) fn finish(
     let (mut parses, mut untouched, mut comments_kept, mut removed) = (true, true, true, Vec::new());
     let mut reported = all_reports(plan, states, views, facts);
     let mut own_mode = facts.modes.as_ref().filter(|_| plan.own_mode);
-    let missing = facts.modes.as_ref().filter(|_| plan.branch).and_then(|m| m.defined_elsewhere());
+    let missing = facts.modes.as_ref().filter(|_| plan.style == Style::Branch).and_then(|m| m.defined_elsewhere());
     let configured: Vec<_> = states
         .iter()
         .map(|state| {
@@ -67,7 +67,7 @@ pub(super) fn finish(
             remark
         };
         // Projects with compute modes have settings for each.
-        let settings = configured::found(&configured[n].2, &state.text).filter(|_| !plan.branch);
+        let settings = configured::found(&configured[n].2, &state.text).filter(|_| plan.style != Style::Branch);
         remarks.extend(settings.map(&mut remains));
         if let Some(view) = &views[n] {
             let manual = reported.remove(&n).unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn finish(
             let covered = Covered::by(manual.iter().map(|remark| &remark.range));
             let spoken_of = Covered::by(manual.iter().flat_map(spoken_of).collect::<Vec<_>>().iter());
             let foreign = &plan.settings.target.foreign_modules;
-            for found in residue(view, facts, plan.branch, plan.settings.definitions, foreign) {
+            for found in residue(view, facts, plan.guards(facts), plan.settings.definitions, foreign) {
                 let start = found.range.start;
                 let told = covered.has(&found.range) && spoken_of.has(&(start..start + 1));
                 let remark = remains(found);
@@ -101,7 +101,7 @@ pub(super) fn finish(
             let unread = unread(view).into_iter();
             let said = |Unread { range, message }| Remark::of_engine(range, Severity::Warning, message);
             remarks.extend(unread.map(said));
-            let by_hand = updated_by_hand(view).filter(|_| !state.is_changed() && !plan.branch);
+            let by_hand = updated_by_hand(view).filter(|_| !state.is_changed() && !plan.keeps_others());
             let said = |id| Remark::of_engine(view.index.range(id), Severity::Warning, messages::updated_by_hand());
             remarks.extend(by_hand.map(said));
         }
@@ -168,7 +168,7 @@ pub(super) fn finish(
     Ported {
         target: plan.options.target.clone(),
         sdk: plan.settings.sdk.clone(),
-        style: if plan.branch { Style::Branch } else { Style::InPlace },
+        style: plan.style,
         options,
         files,
         certificate: Certificate {
@@ -333,10 +333,9 @@ fn reports<'p>(
                     plan.fired(recipe, rule);
                     break;
                 }
-                let elsewhere = plan.branch
-                    && facts.modes.as_ref().is_some_and(|m| {
-                        matches!(m.region(&view.index, found.node), Region::Foreign | Region::Vendor { .. })
-                    });
+                let elsewhere = plan
+                    .guards(facts)
+                    .is_some_and(|guards| matches!(guards.region(view, found.node), Region::Foreign | Region::Vendor { .. }));
                 let range = view.index.range(found.node);
                 if elsewhere || told.contains(&(range.start, range.end, recipe.id.as_str())) {
                     continue;

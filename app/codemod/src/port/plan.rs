@@ -6,7 +6,9 @@ use crate::condition::Situation;
 use crate::definitions::Said;
 use crate::messages;
 use crate::place::Remark;
-use crate::ported::Options;
+use crate::guards::Guards;
+use crate::guards::by_device::ByDevice;
+use crate::ported::{Options, Style};
 use crate::recipe::{Body, CompiledRule, Recipe, Target};
 use crate::rope::Provenance;
 use crate::settings::Settings;
@@ -26,9 +28,12 @@ pub(super) struct Plan<'a> {
     pub(super) recipes: &'a Target,
     pub(super) options: &'a Options,
     pub(super) settings: Settings<'a>,
-    pub(super) branch: bool,
+    /// In place, by branches, or one program for all devices.
+    pub(super) style: Style,
     /// The project has branches for the target already, and no more were requested: code without one is unchanged.
     pub(super) own_mode: bool,
+    /// The target as a device beside others, in the agnostic style.
+    pub(super) device: Option<ByDevice<'a>>,
     /// Whether the compute modes of the original project are those of a library, and none of the program's.
     pub(super) without_modes: Option<bool>,
     /// Whether a file of the original project names a device; known from the first round on.
@@ -55,21 +60,35 @@ pub(super) struct Plan<'a> {
     pub(super) barred: RefCell<SortedMap<usize, SortedSet<String>>>,
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
+    /// Whether the code for other devices stays.
+    pub(super) fn keeps_others(&self) -> bool {
+        self.style != Style::InPlace
+    }
+
+    /// The tests under which the target's code is put, if the code for others stays.
+    pub(super) fn guards<'g>(&'g self, facts: &'g ProjectFacts<'_, '_>) -> Option<&'g dyn Guards> {
+        match self.style {
+            Style::Branch => facts.modes.as_ref().map(|modes| modes as &dyn Guards),
+            Style::Agnostic => self.device.as_ref().map(|device| device as &dyn Guards),
+            Style::Auto | Style::InPlace => None,
+        }
+    }
+
     /// Whether a rule takes part in this port.
     pub(super) fn takes(&self, rule: &CompiledRule) -> bool {
         rule.sdk.admits(&self.settings.sdk)
-            && rule.branch.is_none_or(|b| b == self.branch)
+            && (rule.styles.is_empty() || rule.styles.contains(&self.style))
             && rule.option.as_ref().is_none_or(|(n, v)| self.settings.is(n, v))
     }
 
     /// A file of this round, outside of a verb.
-    pub(super) fn situation<'a, 't>(
-        &'a self,
-        view: &'a FileView<'t>,
-        project: &'a ProjectFacts<'a, 't>,
-    ) -> Situation<'a, 't> {
-        Situation { branch: self.branch, ..Situation::of_file(FileInProject { view, project }, &self.settings) }
+    pub(super) fn situation<'s, 't>(
+        &'s self,
+        view: &'s FileView<'t>,
+        project: &'s ProjectFacts<'s, 't>,
+    ) -> Situation<'s, 't> {
+        Situation { branch: self.style == Style::Branch, ..Situation::of_file(FileInProject { view, project }, &self.settings) }
     }
 
     pub(super) fn fired(&self, recipe: &Recipe, rule: &CompiledRule) {
@@ -86,11 +105,9 @@ impl Plan<'_> {
         fact: &str,
     ) {
         let index = &view.index;
-        let elsewhere = facts
-            .modes
-            .as_ref()
-            .filter(|_| self.branch)
-            .is_some_and(|m| matches!(m.region(index, node), Region::Foreign | Region::Vendor { .. }));
+        let elsewhere = self
+            .guards(facts)
+            .is_some_and(|guards| matches!(guards.region(view, node), Region::Foreign | Region::Vendor { .. }));
         if elsewhere {
             return;
         }
@@ -142,7 +159,7 @@ impl Plan<'_> {
 
     /// Whether a place of an original file is left as it is, without a message.
     pub(super) fn is_settled(&self, file: usize, at: usize) -> bool {
-        !self.branch && self.origins.get(file).is_some_and(|origin| origin.settled.iter().any(|r| r.contains(&at)))
+        !self.keeps_others() && self.origins.get(file).is_some_and(|origin| origin.settled.iter().any(|r| r.contains(&at)))
     }
 
     /// Whether a place of an original file is left as it is.

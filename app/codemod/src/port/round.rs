@@ -15,7 +15,7 @@ use crate::fix::Fix;
 use crate::lift;
 use crate::messages;
 use crate::place::Remark;
-use crate::ported::{Applicability, Options};
+use crate::ported::{Applicability, Options, Style};
 use crate::rope::{Provenance, Replacement};
 use python::edit::{Change, Splice, splices, statement_end};
 use python::importer;
@@ -59,7 +59,7 @@ pub(super) fn round(
                     }
                     !lost
                 });
-                let modes = facts.modes.as_ref().filter(|_| plan.branch);
+                let modes = facts.modes.as_ref().filter(|_| plan.style == Style::Branch);
                 lift::hoist(view, modes, &mut fixes);
                 lift::drop_present(view, &mut fixes);
                 drop_doubled(view, &mut fixes);
@@ -67,13 +67,13 @@ pub(super) fn round(
                 let (wraps, mut fixes): (Vec<Fix>, Vec<Fix>) = fixes.into_iter().partition(Fix::wraps);
                 outermost_first(view, &mut fixes);
                 let mut fixes = without_overlaps(plan, view, fixes);
-                if let Some(modes) = modes {
-                    if plan.own_mode {
-                        let (kept, left) = lift::without_new_branches(view, modes, fixes);
-                        fixes = kept;
-                        notes.entry(n).or_default().extend(left);
-                    }
-                    let (lifted, stranded) = lift::lift(view, facts, modes, fixes);
+                if let Some(modes) = modes.filter(|_| plan.own_mode) {
+                    let (kept, left) = lift::without_new_branches(view, modes, fixes);
+                    fixes = kept;
+                    notes.entry(n).or_default().extend(left);
+                }
+                if let Some(guards) = plan.guards(facts) {
+                    let (lifted, stranded) = lift::lift(view, facts, guards, fixes);
                     fixes = lifted;
                     for s in stranded {
                         let remark = Remark::warning(s.fix.at..s.fix.at, &s.fix.recipe, s.reason);
@@ -87,7 +87,7 @@ pub(super) fn round(
                 keep_blocks(view, &mut fixes);
                 let replacements = written(plan, view, facts, fixes);
                 let remains = || {
-                    let Some(given) = state.both_views().0.filter(|_| !plan.branch && state.is_changed()) else {
+                    let Some(given) = state.both_views().0.filter(|_| !plan.keeps_others() && state.is_changed()) else {
                         return Vec::new();
                     };
                     let elsewhere = |name: &str| {

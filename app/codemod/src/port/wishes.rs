@@ -4,7 +4,7 @@ use super::matched::{matched, patch_step};
 use super::overlap::own;
 use super::plan::Plan;
 use super::state::State;
-use crate::definitions::{Said, Style};
+use crate::definitions::{Said, Style as Layout};
 use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::handlers::{Handler, Input, Kind, Note, Wish};
 use crate::lift::is_target_import;
@@ -12,7 +12,7 @@ use crate::matching::Met;
 use crate::messages;
 use crate::patch::Patch;
 use crate::place::Remark;
-use crate::ported::Applicability;
+use crate::ported::{Applicability, Style};
 use crate::recipe::{Body, CompiledRule, Recipe};
 use crate::rewrite::{Context, Refusal, rewrite};
 use crate::settings::fields_in_project;
@@ -47,7 +47,7 @@ pub(super) fn wishes(
             continue;
         }
         for rule in recipe.rules.iter().filter(|r| plan.takes(r) && !r.manual) {
-            let by = By { rank, recipe, rule };
+            let by = By { style: plan.style, rank, recipe, rule };
             match &rule.body {
                 Body::Handler(handler) => file.ask_handler(by, handler),
                 Body::Patch(patch) => file.try_patch(by, patch),
@@ -61,13 +61,14 @@ pub(super) fn wishes(
 pub(super) fn fields(plan: &Plan<'_>, views: &[Option<Rc<FileView<'_>>>], facts: &ProjectFacts<'_, '_>) -> Vec<String> {
     let adds = |r: &CompiledRule| matches!(&r.body, Body::Handler(h) if h.name == "add-config-field");
     let may_add = plan.recipes.recipes().iter().any(|r| !plan.rejected(r) && r.rules.iter().any(adds));
-    let views = views.iter().flatten().map(Rc::as_ref).filter(|_| plan.branch);
+    let views = views.iter().flatten().map(Rc::as_ref).filter(|_| plan.style == Style::Branch);
     fields_in_project(&plan.settings, views, facts.modes.as_ref(), may_add)
 }
 
 /// The rule that proposes an edit.
 #[derive(Clone, Copy)]
 struct By<'p> {
+    style: Style,
     rank: usize,
     recipe: &'p Recipe,
     rule: &'p CompiledRule,
@@ -75,7 +76,7 @@ struct By<'p> {
 
 impl By<'_> {
     fn fix(self, at: usize, owned: Range<usize>, changes: Vec<Change>, imports: Vec<String>) -> Fix {
-        let Self { rank, recipe, rule } = self;
+        let Self { rank, recipe, rule, style } = self;
         Fix {
             rule: rule.line,
             owned,
@@ -87,7 +88,9 @@ impl By<'_> {
             atomic: false,
             lift: if rule.shared {
                 Lift::Shared
-            } else if rule.branch == Some(true) {
+            } else if rule.neutral && style == Style::Agnostic {
+                Lift::Neutral
+            } else if !rule.styles.is_empty() && !rule.styles.contains(&Style::InPlace) {
                 Lift::AsWritten
             } else {
                 Lift::Guarded
@@ -250,7 +253,7 @@ fn is_stopped(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>
 /// The blocks that a patch adds, unless the file has them already.
 fn brought(plan: &Plan<'_>, view: &FileView<'_>, patch: &Patch) -> Vec<BroughtBlock> {
     let definitions = plan.settings.definitions;
-    let style = Style { indent: &view.layout.indent, quote: view.layout.quote };
+    let style = Layout { indent: &view.layout.indent, quote: view.layout.quote };
     let values = plan.settings.facts();
     let missing = patch.blocks.iter().filter(|name| !definitions.defined_by(name).iter().all(|n| view.defines(n)));
     missing

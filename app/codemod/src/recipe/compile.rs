@@ -2,6 +2,7 @@
 
 use super::content::Content;
 use super::{Body, CompiledRule, Recipe, RecipeInfo, RecipeSet, Target, embedded_guides, recipe_id, without_errors};
+use crate::ported::Style;
 use crate::condition::{BUILT_ON_TORCH, Compiler, Condition, WITHOUT_TORCH};
 use crate::configured::{PACKAGES, VALUES};
 use crate::definitions::{Definitions, Wanted};
@@ -363,7 +364,8 @@ fn compile_rule(
         of_step: rule.of_step,
         says: rule.says.clone(),
         sdk,
-        branch: rule.style.as_deref().map(|s| s == "branch"),
+        neutral: rule.neutral,
+        styles: rule.styles.iter().filter_map(|style| Style::named(style)).collect(),
         option: rule.option.as_deref().and_then(|o| o.split_once('=')).map(|(n, v)| (n.to_owned(), v.to_owned())),
         framework: rule.framework.clone(),
         body,

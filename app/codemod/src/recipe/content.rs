@@ -32,22 +32,25 @@ impl Content {
             is_unsafe,
             manual,
             shared,
+            neutral,
             stops_step,
             of_step,
             says,
             sdk,
-            style,
+            styles,
             framework,
             option,
             handler,
             conditions,
         } = rule;
         self.text(recipe);
-        self.0.update([*is_unsafe, *manual, *shared, *stops_step, *of_step].map(u8::from));
-        for setting in [says, sdk, style, framework, option, handler] {
+        self.0.update([*is_unsafe, *manual, *shared, *neutral, *stops_step, *of_step].map(u8::from));
+        for setting in [says, sdk, framework, option, handler] {
             self.number(setting.iter().len());
             setting.iter().for_each(|text| self.text(text));
         }
+        self.number(styles.len());
+        styles.iter().for_each(|style| self.text(style));
         self.text(patch);
         self.conditions(conditions);
     }
@@ -112,11 +115,12 @@ mod tests {
             is_unsafe: false,
             manual: false,
             shared: false,
+            neutral: false,
             stops_step: false,
             of_step: false,
             says: None,
             sdk: None,
-            style: None,
+            styles: Vec::new(),
             framework: None,
             option: None,
             handler: None,
@@ -159,16 +163,17 @@ mod tests {
             vec![("t#a", with(|r| r.is_unsafe = true))],
             vec![("t#a", with(|r| r.manual = true))],
             vec![("t#a", with(|r| r.shared = true))],
+            vec![("t#a", with(|r| r.neutral = true))],
             vec![("t#a", with(|r| r.stops_step = true))],
             vec![("t#a", with(|r| r.of_step = true))],
             vec![("t#a", with(|r| r.says = text("")))],
             vec![("t#a", with(|r| r.sdk = text("")))],
-            vec![("t#a", with(|r| r.style = text("")))],
+            vec![("t#a", with(|r| r.styles = vec![String::new()]))],
             vec![("t#a", with(|r| r.framework = text("")))],
             vec![("t#a", with(|r| r.option = text("")))],
             vec![("t#a", with(|r| r.handler = text("")))],
             vec![("t#a", with(|r| r.sdk = text("x")))],
-            vec![("t#a", with(|r| r.style = text("x")))],
+            vec![("t#a", with(|r| r.styles = vec!["x".to_owned()]))],
             vec![("t#a", where_(&[""]))],
             vec![("t#a", where_(&["", ""]))],
             vec![("t#a", where_(&["b", "c"]))],

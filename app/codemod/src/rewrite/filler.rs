@@ -1,5 +1,7 @@
 //! The text of a replacement: captures and facts filled in, in the style of the user's file.
 
+use crate::guards::Guards;
+use crate::guards::by_device::ByDevice;
 use crate::matching::Match;
 use crate::patch::{Patch, Shape};
 use crate::settings::Settings;
@@ -286,7 +288,12 @@ impl Filler<'_, '_, '_, '_> {
 fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
     let modes = cx.project.modes.as_ref();
     match name {
-        "guard" => modes?.guard_at(cx.view, &cx.project.classes, node),
+        "guard" => match modes {
+            Some(modes) => modes.guard_at(cx.view, &cx.project.classes, node),
+            None => device(cx)?.guard_at(cx.view, cx.project, node),
+        },
+        "device" => Some(device(cx)?.device_at(cx.view, cx.project, node)),
+        "device.available" => Some(device(cx)?.available.to_owned()),
         "mode" => modes?.expression_at(cx.view, &cx.project.classes, node),
         "bridge" => bridge(cx, node),
         _ => {
@@ -309,6 +316,11 @@ fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
             cx.settings.field(field, mode.as_deref(), cx.view.layout.quote, &known)
         }
     }
+}
+
+/// The target as a device beside others.
+fn device<'a>(cx: &Context<'a, '_>) -> Option<ByDevice<'a>> {
+    ByDevice::of(cx.settings.target.device.as_ref(), &cx.settings.sdk)
 }
 
 /// How the target's bridge is accessed at a node: `self.htcore` in a class that stores it, otherwise `htcore`.

@@ -14,7 +14,7 @@ fn outline(guide: &Guide) -> String {
             }
             for (name, value) in [
                 ("sdk", &rule.sdk),
-                ("style", &rule.style),
+                ("style", &Some(rule.styles.join(",")).filter(|styles| !styles.is_empty())),
                 ("framework", &rule.framework),
                 ("option", &rule.option),
                 ("rule", &rule.handler),
@@ -174,7 +174,7 @@ fn rules() {
     check_fault(&rule("unsafe=yes", "- a\n"), "8: unknown word `unsafe=yes`");
     check_fault(&rule("sdk=1.8", "- a\n"), "8: `1.8` in sdk is not a comparison");
     check_fault(&rule("sdk=\">=1.8", "- a\n"), "8: unclosed double quote in this info string");
-    check_fault(&rule("style=both", "- a\n"), "8: unknown style `both`; use in-place or branch");
+    check_fault(&rule("style=both", "- a\n"), "8: unknown style `both`; use in-place, branch or agnostic");
     check_fault(&rule("framework=jax", "- a\n"), "8: unknown framework `jax`");
     check_fault(&rule("option=lazy", "- a\n"), "8: `option=lazy` is not `option=NAME=VALUE`");
     check_fault(&rule("rule=", "- a\n"), "8: `rule=` names no handler");
@@ -216,7 +216,7 @@ fn raw_html_is_refused_where_it_is_markup() {
 fn all_faults_are_told_at_once() {
     check(
         "## A\nWhy.\n```diff rule unsave\n- a\n```\n```pyton\n```\n<i>x</i>\n## A\n",
-        "8: unknown word `unsave` after `diff rule`; known words are unsafe, manual, shared, step, stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
+        "8: unknown word `unsave` after `diff rule`; known words are unsafe, manual, shared, neutral, step, stops=step, says=MESSAGE, sdk=\"…\", style=…, framework=…, option=NAME=VALUE, rule=HANDLER\n\
          11: unknown fence language `pyton`; use one of python, text, diff, where, names, words, message, conditions, signatures, says, sh, console, json, yaml, toml, ini, markdown, dockerfile\n\
          13: raw HTML is not rendered: use Markdown, or put a literal <…> in backticks\n\
          14: anchor `a` is already used on line 6; give this heading a different {#anchor}\n",

@@ -1,0 +1,26 @@
+//! An arm for the target in a conditional expression, after the vendor's.
+
+use super::joined::first_of;
+use crate::fix::Fix;
+use crate::guards::Guards;
+use python::edit::{Change, Splice, spliced, splices};
+use python::tree::Id;
+use training::FileView;
+
+/// `a if test else b` becomes `a if test else ported_a if test_for_target else b`.
+pub(super) fn arm(view: &FileView<'_>, guards: &dyn Guards, choice: Id, fixes: &[Fix]) -> Option<Fix> {
+    let index = &view.index;
+    let parts: Vec<Id> = index.parts(choice).collect();
+    let [yes, test, _] = parts.as_slice() else { return None };
+    let (within, end) = (index.range(*yes), index.range(*test).end);
+    let edits: Vec<Splice> = fixes.iter().flat_map(|fix| fix.changes.iter().flat_map(|c| splices(view, c))).collect();
+    if edits.iter().any(|edit| edit.range.start < within.start || edit.range.end > within.end) {
+        return None;
+    }
+    let ported = spliced(index.text, within, edits);
+    let asked = guards.retarget(view, *test)?;
+    let mut fix = first_of(fixes);
+    fix.changes = vec![Change::Raw { range: end..end, text: format!(" else {ported} if {asked}") }];
+    fix.imports = fixes.iter().flat_map(|fix| fix.imports.iter()).cloned().collect();
+    Some(fix)
+}
