@@ -73,6 +73,7 @@ def arguments(argv):
     parser.add_argument("--twin", metavar="ORIGINAL",
                         help="also run the original and compare both step by step; with --project, the original's project folder")
     parser.add_argument("--project", metavar="FOLDER", help="the port's project folder, which contains the script; both runs start in their project folders")
+    parser.add_argument("--on", choices=("cuda", "cpu"), help="run both programs with CUDA (computed by the CPU) or on the CPU, to see that a port for several devices works there, too")
     parser.add_argument("--twin-args", metavar="ARGS", help="the original's arguments, as one string (default: the port's)")
     parser.add_argument("--port-args", metavar="ARGS", help="arguments of the port only, as one string, placed before those of both")
     parser.add_argument("--batch-size", type=whole(1, 131072), metavar="N", help="batch size for targets that need it at startup (rdu)")
@@ -328,7 +329,7 @@ def twin_result(options, home=None):
     from twins import images, ported, ran, runs
     from twins import twin as twins
 
-    folders, machine = TARGETS[options.target]
+    folders, machine = ([], options.on) if options.on else TARGETS[options.target]
     original = options.twin if options.project is None else os.path.join(options.twin, options.program)
     if not os.path.isfile(original):
         raise ValueError(f"no such file: {original}")
@@ -354,7 +355,7 @@ def twin_result(options, home=None):
         original_arguments=start.original if options.twin_args is None else runs.words(options.twin_args), environment=environment,
         instances=[instance(options, index) for index in range(options.instances)]
         if options.target == "popdist" and options.instances > 1 else (),
-        before=start.before, report=report)
+        before=start.before, report=report, source=options.on or "cuda")
     result.files = files
     return result
 

@@ -40,15 +40,15 @@ def run(runner, *programs, **options):
 
 
 def _run(runner, target, machine, folders, original, ported, arguments, original_arguments=None, environment=None, before=(), report=None,
-         instances=()):
-    """`instances`: where the port is several processes, the environment of each."""
+         instances=(), source="cuda"):
+    """`instances`: where the port is several processes, the environment of each. `source`: the machine of the original."""
     original_arguments = arguments if original_arguments is None else original_arguments
     whole = {"STAND_IN_TWIN_INSTANCES": str(len(instances))} if instances else {}
-    if machine == "cpu":
+    if machine == "cpu" != source:
         # What the original draws on its device the port draws on the host.
         whole["STAND_IN_ONE_GENERATOR"] = "1"
     try:
-        mine = runner.run(original, original_arguments, "cuda", [], environment=whole)
+        mine = runner.run(original, original_arguments, source, [], environment=whole)
         if not mine.get("drew_on_device"):
             environment = {**(environment or {}), "STAND_IN_ONE_GENERATOR": "1"}
         if instances:
@@ -68,12 +68,12 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
                 other["notes"].append({"kind": "shapes", "text": f"the port was given {' '.join(words)}, as in the original's first batch"})
         if len(other["steps"]) > len(mine["steps"]) == runner.steps:
             # A loop of the device ends what it began: the original takes as many steps.
-            mine = runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment=whole)
+            mine = runner.run(original, original_arguments, source, [], steps=len(other["steps"]), environment=whole)
     except runs.Failed as failure:
         return Result(target, explain.Verdict("differs"), failed=str(failure), trace=failure.trace)
 
     def original_again(**changed):
-        return runner.run(original, original_arguments, "cuda", [], steps=len(other["steps"]), environment={**whole, **changed})
+        return runner.run(original, original_arguments, source, [], steps=len(other["steps"]), environment={**whole, **changed})
 
     def compared(record, allowed=None, types=False):
         return compare.Comparison(record, other, target in COMPILED, allowed, types).run()
@@ -131,7 +131,7 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
             verdict.findings.append(result.lines[1])
         elif of_all:
             verdict.reasons.append(explain.UP_TO["logged"])
-    if verdict.ok and not touched(target, machine, other):
+    if verdict.ok and source == "cuda" and not touched(target, machine, other):
         verdict.word, verdict.reasons = "differs", []
         verdict.findings.append(compare.Finding(
             "the port trained without the target's software or device: was its training step ported, and was it started in the target's mode?"))

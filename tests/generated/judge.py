@@ -26,6 +26,8 @@ import rehearse  # noqa: E402
 from twins import compare, explain, runs  # noqa: E402
 
 TARGETS = ("hpu", "xpu", "ipu", "popdist", "rdu")
+# One program for all devices: on the target, and where there is CUDA or only the CPU.
+AGNOSTIC = tuple(target + machine for target in ("hpu", "xpu") for machine in ("@", "@cuda", "@cpu"))
 # More updates than any program takes: a run goes through to its end.
 STEPS = 200
 # Processor time of one run.
@@ -42,11 +44,11 @@ class Runner(runs.Runner):
         if machine != "cuda":
             return super().run(program, arguments, machine, folders, **options)
         environment = dict(options.get("environment") or {})
-        key = repr((arguments, options.get("steps"), environment))
+        key = repr((str(program), arguments, options.get("steps"), environment))
         kept = _current.originals.get(key)
         if kept is None and environment.pop("STAND_IN_ONE_GENERATOR", None):
             # It makes no difference to a program that draws nothing on its device.
-            other = _current.originals.get(repr((arguments, options.get("steps"), environment)))
+            other = _current.originals.get(repr((str(program), arguments, options.get("steps"), environment)))
             kept = other if other and not isinstance(other, Exception) and not pickle.loads(other)["drew_on_device"] else None
         if kept is None:
             try:
@@ -116,11 +118,13 @@ class Judge:
         return found
 
     def one(self, program, original, target, folder):
-        port = self.command.port(original, target, folder / target)
+        target, one_program, machine = target.partition("@")
+        port = self.command.port(original, target, folder / target, style="agnostic" if one_program else "auto")
         if port.refusals:
             # The original alone, so that what is refused is a program.
             return self.refused(program, original, folder, port)
-        argv = ["--target", target, "--project", str(port.folder), "--twin", str(original), "--twin-steps", str(STEPS), "--batch-size", "8", program.main]
+        argv = ["--target", target, "--project", str(port.folder), "--twin", str(original), "--twin-steps", str(STEPS), "--batch-size", "8",
+                *(["--on", machine] if machine else []), program.main]
         result = rehearse.twin_result(rehearse.arguments(argv), home=str(folder / "home"))
         return self.verdict(result, port, target)
 

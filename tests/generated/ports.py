@@ -33,12 +33,12 @@ class Command:
     def __init__(self, program):
         self.program = str(program)
 
-    def port(self, folder, target, out):
+    def port(self, folder, target, out, style="auto"):
         """Ports a project's folder into another; everything that is no Python goes along."""
         out = pathlib.Path(out)
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(folder, out)
-        done = subprocess.run([self.program, "port", "--target", target, "--format", "json", "--out", str(out), "--force", str(folder)],
+        done = subprocess.run([self.program, "port", "--target", target, "--style", style, "--format", "json", "--out", str(out), "--force", str(folder)],
                               capture_output=True, text=True, timeout=60)
         if not done.stdout:
             raise RuntimeError(f"portolan ended with {done.returncode}: {done.stderr}")

@@ -43,7 +43,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=2, help="how long to draw programs (default 2)")
     parser.add_argument("--programs", type=int, default=100000, help="how many programs at most")
-    parser.add_argument("--target", action="append", choices=judge.TARGETS, help="only this target; may be given again")
+    parser.add_argument("--target", action="append", choices=judge.TARGETS + judge.AGNOSTIC, help="only this target; may be given again")
     parser.add_argument("--habit", action="append", default=[], help="a habit that every program has")
     parser.add_argument("--seed", default="1", help="of the plan and of each program (default 1)")
     parser.add_argument("--jobs", type=int, default=2, help="programs at the same time (default 2)")
@@ -53,6 +53,7 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "target/generated", help="where results go")
     parser.add_argument("--show", metavar="SEED-NUMBER", help="print a program, its ports and the verdicts")
     parser.add_argument("--shrink", type=int, default=0, metavar="N", help="then make a program of each of the N most frequent faults small")
+    parser.add_argument("--agnostic", action="store_true", help="one program for all devices: run each port on its target, with CUDA and on the CPU")
     parser.add_argument("--relations", action="store_true", help="also port each program rewritten so that it means the same")
     chosen = parser.parse_args()
     if not shutil.which(chosen.command):
@@ -94,7 +95,7 @@ def one(judging, habits, name, targets, relations):
 def work(options, judging, results, seeds):
     """Judges programs until the time is over."""
     end = time.monotonic() + 60 * options.minutes
-    targets = options.target or judge.TARGETS
+    targets = options.target or (judge.AGNOSTIC if options.agnostic else judge.TARGETS)
     with ThreadPoolExecutor(options.jobs) as pool:
         running = set()
         for name, habits in drawn(seeds, options):

@@ -11,7 +11,7 @@ use crate::said::{say, say_line};
 use crate::usage::usage;
 use crate::{kit, output, port};
 use anyhow::{Context, Result, bail};
-use codemod::{RecipeSet, Severity};
+use codemod::{RecipeSet, Severity, Style};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -63,8 +63,37 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let report = port::report(&port, recipes, &options);
     fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;
 
-    let words = words(args, &start, folder.path(), &root)?;
-    compare(args, &python, &root, &words, &folder.path().join(RESULT))
+    let (words, result) = (words(args, &start, folder.path(), &root)?, folder.path().join(RESULT));
+    let mut agree = compare(args, &python, &root, &words, &result)?;
+    // One program for all devices also does what it did before where there is no such target.
+    for (machine, shown) in [("cuda", "CUDA"), ("cpu", "the CPU")] {
+        if ported.style != Style::Agnostic {
+            break;
+        }
+        say_line!("portolan: the same with {shown} as the only device");
+        let words = [&words[..1], &["--on".into(), machine.into()], &words[1..]].concat();
+        agree &= compare(args, &python, &root, &on_another_machine(words), &folder.path().join("elsewhere.json"))?;
+    }
+    Ok(agree)
+}
+
+/// The kit's command line without the files that are for the target's run.
+fn on_another_machine(words: Vec<OsString>) -> Vec<OsString> {
+    let mut out = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            out.push(word);
+            out.extend(words);
+            break;
+        }
+        if ["--json", "--html"].iter().any(|of_target| word == *of_target) {
+            words.next();
+        } else {
+            out.push(word);
+        }
+    }
+    out
 }
 
 /// A long run must not fail at the end because of its output file.

@@ -7,6 +7,7 @@ mod guard;
 mod insertions;
 mod joined;
 
+pub(crate) use guard::negated;
 pub(crate) use insertions::{drop_present, hoist};
 pub(crate) use joined::is_target_import;
 

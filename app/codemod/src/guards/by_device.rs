@@ -6,6 +6,7 @@ use crate::reached::{means_cuda, left_without_cuda};
 use guide::TorchDevice;
 use python::edit::{Splice, spliced};
 use python::names::dotted;
+use python::origins::Place;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use training::modes::{Region, initialised};
@@ -294,10 +295,22 @@ fn chosen_at<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) ->
     for parameter in parameters {
         let id = std::iter::once(parameter.id).chain(index.children(parameter.id)).find(|id| index.is_text(*id, parameter.name));
         if id.is_some_and(|id| project.role(view, id) == Some(training::roles::Role::Device)) {
-            consider(0, parameter.name, Held::Name);
+            let id = id.unwrap_or(parameter.id);
+            consider(0, parameter.name, if is_given_devices(view, project, id) { Held::Device } else { Held::Name });
         }
     }
     best.map(|(_, text, held)| (text, held))
+}
+
+/// Whether every value of a parameter is made by `torch.device`.
+fn is_given_devices(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, id: Id) -> bool {
+    let Some(file) = project.origins.number(&view.file) else { return false };
+    let given = project.origins.origins(Place { file, id });
+    !given.is_empty()
+        && given.iter().all(|origin| {
+            let (file, id) = (&project.origins.files()[origin.place.file], origin.place.id);
+            origin.is_whole() && file.index.callee(id).is_some_and(|c| file.names.stands_for(&file.index, c, "torch.device"))
+        })
 }
 
 /// Whether a value is a device or the name of one.

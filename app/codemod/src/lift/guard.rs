@@ -226,7 +226,7 @@ fn write_run(
 }
 
 /// `a == B` to `a != B`.
-fn negated(guard: &str) -> String {
+pub(crate) fn negated(guard: &str) -> String {
     match guard.split_once(" == ") {
         Some((a, b)) if !guard.contains(" and ") => format!("{a} != {b}"),
         _ => format!("not ({guard})"),

@@ -2,6 +2,7 @@
 
 use crate::guards::Guards;
 use crate::guards::by_device::ByDevice;
+use crate::lift::negated;
 use crate::matching::Match;
 use crate::patch::{Patch, Shape};
 use crate::settings::Settings;
@@ -292,6 +293,7 @@ fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
             Some(modes) => modes.guard_at(cx.view, &cx.project.classes, node),
             None => device(cx)?.guard_at(cx.view, cx.project, node),
         },
+        "others" => device(cx)?.guard_at(cx.view, cx.project, node).map(|guard| negated(&guard)),
         "device" => Some(device(cx)?.device_at(cx.view, cx.project, node)),
         "device.available" => Some(device(cx)?.available.to_owned()),
         "mode" => modes?.expression_at(cx.view, &cx.project.classes, node),
