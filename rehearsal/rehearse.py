@@ -355,7 +355,7 @@ def twin_result(options, home=None):
         original_arguments=start.original if options.twin_args is None else runs.words(options.twin_args), environment=environment,
         instances=[instance(options, index) for index in range(options.instances)]
         if options.target == "popdist" and options.instances > 1 else (),
-        before=start.before, report=report, source=options.on or "cuda")
+        before=start.before, report=report, elsewhere=options.on)
     result.files = files
     return result
 

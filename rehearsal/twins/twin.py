@@ -40,8 +40,10 @@ def run(runner, *programs, **options):
 
 
 def _run(runner, target, machine, folders, original, ported, arguments, original_arguments=None, environment=None, before=(), report=None,
-         instances=(), source="cuda"):
-    """`instances`: where the port is several processes, the environment of each. `source`: the machine of the original."""
+         instances=(), elsewhere=None):
+    """`instances`: where the port is several processes, the environment of each. `elsewhere`: both run on this machine instead of
+    their own."""
+    source = elsewhere or "cuda"
     original_arguments = arguments if original_arguments is None else original_arguments
     whole = {"STAND_IN_TWIN_INSTANCES": str(len(instances))} if instances else {}
     if machine == "cpu" != source:
@@ -131,7 +133,7 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
             verdict.findings.append(result.lines[1])
         elif of_all:
             verdict.reasons.append(explain.UP_TO["logged"])
-    if verdict.ok and source == "cuda" and not touched(target, machine, other):
+    if verdict.ok and not elsewhere and not touched(target, machine, other):
         verdict.word, verdict.reasons = "differs", []
         verdict.findings.append(compare.Finding(
             "the port trained without the target's software or device: was its training step ported, and was it started in the target's mode?"))

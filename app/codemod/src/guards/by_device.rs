@@ -79,6 +79,17 @@ impl<'a> ByDevice<'a> {
         false
     }
 
+    /// Whether a test is false for the target: `device.type != "xpu"`, `not torch.xpu.is_available()`.
+    fn denies_target(&self, view: &FileView<'_>, test: Id) -> bool {
+        let (k, index) = (kinds(), &view.index);
+        if index.kind(test) == k.not_operator {
+            return index.parts(test).next().is_some_and(|inner| self.asks_target(view, inner));
+        }
+        index.kind(test) == k.comparison_operator
+            && operator(view, test) == "!="
+            && index.parts(test).any(|side| self.names(view, side, |kind| kind == self.kind))
+    }
+
     /// Whether a string names a device of a type: `"xpu:0"`.
     fn names(&self, view: &FileView<'_>, id: Id, is_type: impl Fn(&str) -> bool) -> bool {
         plain_string(&view.index, id).is_some_and(|text| is_type(text.split(':').next().unwrap_or(text)))
@@ -169,7 +180,7 @@ impl Guards for ByDevice<'_> {
                 if self.asks_target(view, test) {
                     return Region::Target;
                 }
-                if self.asks_another(view, test) {
+                if self.asks_another(view, test) || self.denies_target(view, test) {
                     return Region::Foreign;
                 }
                 if means_cuda(view, test, DIRECTLY) {
