@@ -18,7 +18,7 @@ export async function portAll(worker, projects, ways) {
     const bytes = new TextEncoder().encode(value);
     return [...number(bytes.length), ...bytes];
   };
-  const styles = ["auto", "in-place", "branch"];
+  const styles = ["auto", "in-place", "branch", "agnostic"];
   const asks = {
     // None is a notebook.
     files: (paths) => [1, ...number(paths.length), ...paths.flatMap((path) => [...text(path), 0])],

@@ -119,6 +119,8 @@ pub struct TargetInfo {
     pub sdks: Vec<String>,
     /// Named options, in the order of the guides.
     pub options: Vec<TargetOption>,
+    /// Whether it is a device of PyTorch, so that one program can serve it and others ([`Style::Agnostic`]).
+    pub is_device: bool,
 }
 
 /// A user's choice that recipes use.
@@ -204,6 +206,7 @@ impl RecipeSet {
                 title: target.title.clone(),
                 sdks: target.sdks.clone(),
                 options: target.facts.options.iter().map(|o| target.offer(o)).collect(),
+                is_device: target.facts.device.is_some(),
             })
             .collect()
     }

@@ -21,7 +21,7 @@ use crate::step::calls_scaler;
 use crate::target::TargetFacts;
 use crate::unused::Unused;
 use crate::view::FileView;
-use crate::words::{DEVICE_SELECTIONS, MODEL_COMPILERS, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_KEEPERS};
+use crate::words::{DEVICE_CHOOSERS, DEVICE_SELECTIONS, MODEL_COMPILERS, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_KEEPERS};
 use python::names::called_name;
 use python::origins::{Conventions, Origin, Origins, Place};
 use python::syntax::Argument;
@@ -51,7 +51,14 @@ fn device_places(view: &FileView<'_>) -> impl Iterator<Item = Id> {
     let chooses = |id: &Id| !selects_nothing(view, *id) && !follows_input(view, *id) && !loads(view, *id);
     let words = view.words().filter(move |(word, _)| says(word)).flat_map(|(_, ids)| ids.iter().copied());
     let moves = view.calls("to").iter().copied().filter(|call| moves_to_device(view, *call));
-    words.filter(move |id| chooses(id)).chain(moves)
+    let is_chooser = |call: &Id| {
+        let callee = view.index.callee(*call);
+        callee.is_some_and(|callee| DEVICE_CHOOSERS.iter().any(|name| view.names.stands_for(&view.index, callee, name)))
+    };
+    let last = |name: &'static &str| name.rsplit('.').next().unwrap_or(name);
+    let choosers = DEVICE_CHOOSERS.iter().map(last).collect::<SortedSet<_>>().into_iter();
+    let choosers = choosers.flat_map(|name| view.calls(name)).copied().filter(is_chooser);
+    words.filter(move |id| chooses(id)).chain(moves).chain(choosers)
 }
 
 /// The functions and classes of a file that name a device.

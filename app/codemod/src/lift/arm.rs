@@ -1,5 +1,6 @@
 //! An arm for the target in a conditional expression, after the vendor's.
 
+use super::guard::operand;
 use super::joined::first_of;
 use crate::fix::Fix;
 use crate::guards::Guards;
@@ -17,7 +18,7 @@ pub(super) fn arm(view: &FileView<'_>, guards: &dyn Guards, choice: Id, fixes: &
     if edits.iter().any(|edit| edit.range.start < within.start || edit.range.end > within.end) {
         return None;
     }
-    let ported = spliced(index.text, within, edits);
+    let ported = operand(&spliced(index.text, within, edits));
     let asked = guards.retarget(view, *test)?;
     let mut fix = first_of(fixes);
     fix.changes = vec![Change::Raw { range: end..end, text: format!(" else {ported} if {asked}") }];

@@ -9,7 +9,7 @@ use python::edit::{
     Change, Splice, at_indent, dedent, lines_in_strings, order, owns_its_lines, spliced, splices, statement_end,
 };
 use python::lines::line_indent;
-use python::tree::{Id, kinds};
+use python::tree::{Id, ROOT, Tree, kinds};
 use sorting::{SortedMap, SortedSet};
 use training::{FileView, ProjectFacts};
 
@@ -284,7 +284,7 @@ fn conditional(view: &FileView<'_>, guards: &dyn Guards, fix: &Fix, guard: &str,
     let (new, old) = (guards.retargeted(&new), index.text_of(node));
     let kept = &old[old.len() - shared_end(&new, old)..];
     let (new, old) = (&new[..new.len() - kept.len()], &old[..old.len() - kept.len()]);
-    let text = format!("{new} if {guard} else {old}");
+    let text = format!("{} if {guard} else {old}", operand(new));
     let is_delimited = kept.is_empty() && stands_alone(view, node);
     let text = if is_delimited { text } else { format!("({text}){kept}") };
     lifted.changes = vec![Change::Raw { range, text }];
@@ -298,6 +298,16 @@ fn shared_end(a: &str, b: &str) -> usize {
     let dots = b.match_indices('.').map(|(at, _)| at);
     let ends = dots.filter(|at| is_name(&b[..*at]) && a.strip_suffix(&b[*at..]).is_some_and(is_name));
     ends.map(|at| b.len() - at).next().unwrap_or_default()
+}
+
+/// An expression in front of an `if`: another choice or a `lambda` needs parentheses there.
+pub(super) fn operand(expression: &str) -> String {
+    let k = kinds();
+    let tree = Tree::parse(expression);
+    let index = tree.index();
+    let inner = index.parts(ROOT).next().and_then(|statement| index.parts(statement).next());
+    let binds_weakly = inner.is_some_and(|id| [k.conditional_expression, k.lambda].contains(&index.kind(id)));
+    if binds_weakly { format!("({expression})") } else { expression.to_owned() }
 }
 
 /// Whether a conditional expression in place of a node needs no parentheses.

@@ -187,6 +187,7 @@ fn the_choice_stays_within_what_there_is() {
         title: "HPU".into(),
         sdks: vec!["1.8".into(), "1.23".into()],
         options: Vec::new(),
+        is_device: true,
     };
     state.learn(Catalogue { targets: vec![target], ..Catalogue::default() });
     assert_eq!(state.choice, Choice { target: "hpu".into(), ..Choice::default() });

@@ -63,6 +63,7 @@ impl Unblocking {
     /// The label of the button that selects it; `None` if only changing the code helps.
     pub fn label(&self) -> Option<String> {
         match self {
+            Unblocking::Style(Style::Agnostic) => Some("One program for all".to_owned()),
             Unblocking::Style(Style::Branch) => Some("Keep CUDA, add a branch".to_owned()),
             Unblocking::Style(_) => Some("Replace CUDA code".to_owned()),
             Unblocking::Unsafe => Some("Include changes that may alter results".to_owned()),

@@ -23,7 +23,7 @@ pub(super) fn Bar() -> impl IntoView {
                 </label>
                 <label
                     class="field"
-                    title="Replace: the file becomes code for the target only. Branch: other devices keep their code, and the target’s runs under a condition. Automatic: branch where the project chooses between compute modes."
+                    title="Replace: the file becomes code for the target only. Branch: other devices keep their code, and the target’s runs under a condition. One program for all: it chooses the target where it chooses its device, and still runs on CUDA and the CPU. Automatic: branch where the project chooses between compute modes."
                 >
                     <span>"Port style"</span>
                     {part(|| view! { <StyleChoice/> }.into_any())}
@@ -79,14 +79,11 @@ fn StyleChoice() -> impl IntoView {
             Some(Style::InPlace) => "Automatic: replace",
             _ => "Automatic",
         };
-        let entries = [("auto", auto), ("in-place", "Replace CUDA code"), ("branch", "Keep CUDA, add a branch")];
-        entries.map(|(value, label)| (value.to_owned(), label.to_owned())).to_vec()
+        let mut entries = vec![("auto", auto), ("in-place", "Replace CUDA code"), ("branch", "Keep CUDA, add a branch")];
+        entries.extend(state.target().filter(|target| target.is_device).map(|_| ("agnostic", "One program for all")));
+        entries.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned())).collect()
     };
-    let chosen = |state: &State| match state.choice.style {
-        Style::InPlace => "in-place".to_owned(),
-        Style::Branch => "branch".to_owned(),
-        _ => "auto".to_owned(),
-    };
+    let chosen = |state: &State| state.choice.style.name().unwrap_or("auto").to_owned();
     view! {
         <List id="style" entries=session.memo(of) chosen=session.memo(chosen) choose=move |value: String| choose_style(session, &value)/>
     }
@@ -94,11 +91,7 @@ fn StyleChoice() -> impl IntoView {
 
 /// Selects a style by its name.
 pub(super) fn choose_style(session: Session, word: &str) {
-    let style = match word {
-        "in-place" => Style::InPlace,
-        "branch" => Style::Branch,
-        _ => Style::Auto,
-    };
+    let style = Style::named(word).unwrap_or_default();
     session.change_and_port(|state| state.choose(|choice| choice.style = style));
 }
 

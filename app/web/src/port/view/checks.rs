@@ -34,7 +34,11 @@ pub(super) fn Checks() -> impl IntoView {
 fn of_port(session: Session, state: &State) -> Option<impl IntoView + use<>> {
     let outcome = state.outcome.as_ref()?;
     let Checked { sdk, certificate } = outcome.certificate.as_ref()?;
-    let style = if outcome.style == Style::Branch { "branch" } else { "replace" };
+    let style = match outcome.style {
+        Style::Branch => "branch",
+        Style::Agnostic => "one program for all devices",
+        Style::Auto | Style::InPlace => "replace",
+    };
     let under = format!(
         "Target {}, SDK {sdk}, {style}, {}.",
         state.target_name(&outcome.target),
