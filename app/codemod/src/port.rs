@@ -20,8 +20,8 @@ mod settled;
 mod state;
 mod wishes;
 
-use crate::messages;
 use crate::guards::by_device::ByDevice;
+use crate::messages;
 use crate::place;
 use crate::ported::{Options, Ported, Severity, SourceFile, Style};
 use crate::recipe::{RecipeSet, Target};
@@ -125,7 +125,8 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         lost: RefCell::default(),
         barred: RefCell::default(),
     };
-    plan.device = ByDevice::of(target.facts.device.as_ref(), &plan.settings.sdk).filter(|_| plan.style == Style::Agnostic);
+    plan.device =
+        ByDevice::of(target.facts.device.as_ref(), &plan.settings.sdk).filter(|_| plan.style == Style::Agnostic);
     let (mut rounds, mut begun) = (0, false);
     // How often each file was restarted.
     let mut restarts = vec![0; states.len()];

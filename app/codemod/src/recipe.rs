@@ -3,12 +3,12 @@
 mod compile;
 mod content;
 
-use crate::ported::Style;
 use crate::condition::Condition;
 use crate::definitions::Definitions;
 use crate::error::RecipeError;
 use crate::handlers::{self, Handler};
 use crate::patch::Patch;
+use crate::ported::Style;
 use guide::sdk::{Requirement, compare, is_version};
 use guide::{Citation, Guide, ListedName, OptionField, OptionKind, Section};
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,7 @@ pub(crate) use listed::{LISTS, LISTS_OF_TARGETS};
 
 use crate::condition::cuda_devices;
 use crate::definitions::{Definitions, Said};
+use crate::guards::Guards;
 use crate::messages;
 use crate::ported::Severity;
 use crate::reached;
@@ -15,7 +16,6 @@ use python::strings::{joined_string, plain_string};
 use python::tree::{Id, ROOT, fields, kinds};
 use sorting::SortedMap;
 use std::ops::Range;
-use crate::guards::Guards;
 use training::modes::Region;
 use training::program_start::main_block;
 use training::{FileView, ProjectFacts};

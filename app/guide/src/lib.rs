@@ -35,9 +35,9 @@ pub use error::GuideError;
 pub use fill::fill_after;
 pub use front::split as split_front_matter;
 pub use model::{
-    AutocastType, Bridge, Case, Citation, Condition, ConfigField, Defined, Definition, DeviceTest, Example, ExampleKind,
-    FrontMatter, Guide, LedgerTerms, ListedName, Mode, OptionField, OptionKind, OwnLoader, Processes, Rule, Sample,
-    Section, TorchDevice,
+    AutocastType, Bridge, Case, Citation, Condition, ConfigField, Defined, Definition, DeviceTest, Example,
+    ExampleKind, FrontMatter, Guide, LedgerTerms, ListedName, Mode, OptionField, OptionKind, OwnLoader, Processes,
+    Rule, Sample, Section, TorchDevice,
 };
 pub use model::{ProgramTerms, Variable, VariableValue};
 pub use packed::{for_download, pack, unpack};

@@ -21,7 +21,9 @@ use crate::step::calls_scaler;
 use crate::target::TargetFacts;
 use crate::unused::Unused;
 use crate::view::FileView;
-use crate::words::{DEVICE_CHOOSERS, DEVICE_SELECTIONS, MODEL_COMPILERS, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_KEEPERS};
+use crate::words::{
+    DEVICE_CHOOSERS, DEVICE_SELECTIONS, MODEL_COMPILERS, MODEL_RETURNED, MODEL_WRAPPERS, MODULE_KEEPERS,
+};
 use python::names::called_name;
 use python::origins::{Conventions, Origin, Origins, Place};
 use python::syntax::Argument;

@@ -2,12 +2,12 @@
 
 use super::Guards;
 use crate::condition::is_cuda_device;
-use crate::reached::{means_cuda, left_without_cuda};
+use crate::reached::{left_without_cuda, means_cuda};
 use guide::TorchDevice;
 use python::edit::{Splice, spliced};
 use python::names::dotted;
 use python::origins::Place;
-use python::strings::plain_string;
+use python::strings::{plain_string, requote};
 use python::tree::{Id, kinds};
 use training::modes::{Region, initialised};
 use training::{FileView, ProjectFacts};
@@ -23,7 +23,7 @@ pub(crate) struct ByDevice<'a> {
     /// PyTorch's `device.type`.
     pub(crate) kind: &'a str,
     /// Python that is true where there is such a device.
-    pub(crate) available: &'a str,
+    available: &'a str,
 }
 
 /// What an expression holds.
@@ -42,11 +42,16 @@ impl<'a> ByDevice<'a> {
         Some(Self { kind: &device.kind, available: device.available_in(sdk)? })
     }
 
+    /// The test for such a device in the style of a file.
+    pub(crate) fn available(&self, view: &FileView<'_>) -> String {
+        requote(self.available, view.layout.quote)
+    }
+
     /// Python for the device on which the program runs, in front of a node: what it chose, if that can be read there.
     pub(crate) fn device_at(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>, at: Id) -> String {
         let quote = view.layout.quote;
         chosen_at(view, project, at).map_or_else(
-            || format!("{quote}{}{quote} if {} else {quote}cuda{quote}", self.kind, self.available),
+            || format!("{quote}{}{quote} if {} else {quote}cuda{quote}", self.kind, self.available(view)),
             |(text, _)| text.to_owned(),
         )
     }
@@ -56,7 +61,7 @@ impl<'a> ByDevice<'a> {
         let (k, index) = (kinds(), &view.index);
         let kind = index.kind(test);
         let text = index.text_of(test);
-        if text == self.available {
+        if text == self.available(view) {
             return true;
         }
         if kind == k.parenthesized_expression {
@@ -67,11 +72,23 @@ impl<'a> ByDevice<'a> {
             return operator(view, test) == "and" && parts.any(|part| self.asks_target(view, part));
         }
         if kind == k.comparison_operator {
-            return operator(view, test) == "==" && index.parts(test).any(|side| self.names(view, side, |t| t == self.kind));
+            // `device.type == "xpu"`, `"xpu" in device`; `device.type in ("cuda", "xpu")` is no question for the target alone.
+            let is_target = |side: Id| self.names(view, side, |kind| kind == self.kind);
+            return match operator(view, test) {
+                "==" => index.parts(test).any(is_target),
+                "in" => index.parts(test).next().is_some_and(is_target),
+                _ => false,
+            };
         }
         if kind == k.call {
             let asks = format!("torch.{}.is_available", self.kind);
-            let is_attribute = index.arguments(test).positional().nth(1).is_some_and(|a| self.names(view, a, |t| t == self.kind));
+            let begins =
+                index.arguments(test).positional().next().is_some_and(|a| self.names(view, a, |t| t == self.kind));
+            if begins && python::names::called_name(index, test) == Some("startswith") {
+                return true;
+            }
+            let is_attribute =
+                index.arguments(test).positional().nth(1).is_some_and(|a| self.names(view, a, |t| t == self.kind));
             return index.callee(test).is_some_and(|callee| {
                 view.names.stands_for(index, callee, &asks) || index.is_text(callee, "hasattr") && is_attribute
             });
@@ -98,7 +115,8 @@ impl<'a> ByDevice<'a> {
     /// Whether a test compares with a device that is neither the target nor the source vendor's.
     fn asks_another(&self, view: &FileView<'_>, test: Id) -> bool {
         let index = &view.index;
-        let is_other = |kind: &str| ["cpu", "mps", "xpu", "hpu", "npu", "xla", "mlu", "musa"].contains(&kind) && kind != self.kind;
+        let is_other =
+            |kind: &str| ["cpu", "mps", "xpu", "hpu", "npu", "xla", "mlu", "musa"].contains(&kind) && kind != self.kind;
         index.kind(test) == kinds().comparison_operator
             && operator(view, test) == "=="
             && index.parts(test).any(|side| self.names(view, side, is_other))
@@ -109,7 +127,8 @@ impl<'a> ByDevice<'a> {
         let (k, index) = (kinds(), &view.index);
         let kind = index.kind(test);
         let inner = |own: &dyn Fn(Id) -> Option<String>| {
-            let edits = index.parts(test).filter_map(|part| Some(Splice { range: index.range(part), text: own(part)? }));
+            let edits =
+                index.parts(test).filter_map(|part| Some(Splice { range: index.range(part), text: own(part)? }));
             spliced(index.text, index.range(test), edits.collect())
         };
         if kind == k.parenthesized_expression || kind == k.boolean_operator {
@@ -129,12 +148,16 @@ impl<'a> ByDevice<'a> {
             let side = |side: Id| is_cuda_device(view, side).then(|| index.text_of(side).replace("cuda", self.kind));
             return Some(inner(&side));
         }
-        if kind == k.call && index.callee(test).is_some_and(|c| view.names.stands_for(index, c, "torch.cuda.is_available")) {
-            let joined = index.parent(test).is_some_and(|p| index.kind(p) == k.boolean_operator || index.kind(p) == k.not_operator);
+        if kind == k.call
+            && index.callee(test).is_some_and(|c| view.names.stands_for(index, c, "torch.cuda.is_available"))
+        {
+            let joined = index
+                .parent(test)
+                .is_some_and(|p| index.kind(p) == k.boolean_operator || index.kind(p) == k.not_operator);
             let asked = if or_cuda {
-                format!("{} or {}", index.text_of(test), self.available)
+                format!("{} or {}", index.text_of(test), self.available(view))
             } else {
-                self.available.to_owned()
+                self.available(view)
             };
             let compound = [" and ", " or "].iter().any(|word| asked.contains(word));
             return Some(if joined && compound { format!("({asked})") } else { asked });
@@ -184,7 +207,8 @@ impl Guards for ByDevice<'_> {
                     return Region::Foreign;
                 }
                 if means_cuda(view, test, DIRECTLY) {
-                    let chain = if kind == k.elif_clause { index.parent(ancestor).unwrap_or(ancestor) } else { ancestor };
+                    let chain =
+                        if kind == k.elif_clause { index.parent(ancestor).unwrap_or(ancestor) } else { ancestor };
                     vendor = Some(Region::Vendor { clause: ancestor, chain });
                 }
             } else if within(no) || is_else {
@@ -209,7 +233,8 @@ impl Guards for ByDevice<'_> {
             let mut parts = index.parts(chain);
             let other = parts.nth(2).filter(|other| index.kind(*other) == k.conditional_expression);
             return other.is_some_and(|other| {
-                index.parts(other).nth(1).is_some_and(|test| self.asks_target(view, test)) || self.has_target_branch(view, other)
+                index.parts(other).nth(1).is_some_and(|test| self.asks_target(view, test))
+                    || self.has_target_branch(view, other)
             });
         }
         std::iter::once(chain)
@@ -223,7 +248,7 @@ impl Guards for ByDevice<'_> {
     }
 
     fn retarget(&self, view: &FileView<'_>, test: Id) -> Option<String> {
-        self.asked(view, test, false).or_else(|| Some(self.available.to_owned()))
+        self.asked(view, test, false).or_else(|| Some(self.available(view)))
     }
 
     fn either(&self, view: &FileView<'_>, test: Id) -> Option<String> {
@@ -239,7 +264,7 @@ impl Guards for ByDevice<'_> {
         Some(match chosen_at(view, project, id) {
             Some((text, Held::Device)) => format!("{text}.type == {quote}{}{quote}", self.kind),
             Some((text, Held::Name)) => format!("torch.device({text}).type == {quote}{}{quote}", self.kind),
-            None => self.available.to_owned(),
+            None => self.available(view),
         })
     }
 
@@ -284,7 +309,8 @@ fn chosen_at<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) ->
         if head == "self" {
             let class = |id| view.class_of(id).map(|class| view.name_of(class));
             let is_own = class(assignment.id()).zip(class(at)).is_some_and(|(a, b)| project.classes.related(a, b));
-            let is_method = function.is_some_and(|f| view.name_of(f) != "__init__" || initialised(view, f, at, &text[5..]));
+            let is_method =
+                function.is_some_and(|f| view.name_of(f) != "__init__" || initialised(view, f, at, &text[5..]));
             if is_own && is_method {
                 consider(1, text, held);
             }
@@ -304,7 +330,9 @@ fn chosen_at<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) ->
     let mut around = index.ancestors(at).filter(|a| index.kind(*a) == k.function_definition);
     let parameters = around.by_ref().filter_map(|f| index.function(f)).flat_map(|f| f.parameters());
     for parameter in parameters {
-        let id = std::iter::once(parameter.id).chain(index.children(parameter.id)).find(|id| index.is_text(*id, parameter.name));
+        let id = std::iter::once(parameter.id)
+            .chain(index.children(parameter.id))
+            .find(|id| index.is_text(*id, parameter.name));
         if id.is_some_and(|id| project.role(view, id) == Some(training::roles::Role::Device)) {
             let id = id.unwrap_or(parameter.id);
             consider(0, parameter.name, if is_given_devices(view, project, id) { Held::Device } else { Held::Name });
@@ -320,7 +348,8 @@ fn is_given_devices(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, id: Id)
     !given.is_empty()
         && given.iter().all(|origin| {
             let (file, id) = (&project.origins.files()[origin.place.file], origin.place.id);
-            origin.is_whole() && file.index.callee(id).is_some_and(|c| file.names.stands_for(&file.index, c, "torch.device"))
+            origin.is_whole()
+                && file.index.callee(id).is_some_and(|c| file.names.stands_for(&file.index, c, "torch.device"))
         })
 }
 
@@ -349,7 +378,8 @@ fn held(view: &FileView<'_>, value: Id, depth: u8) -> Option<Held> {
         return Some(Held::Name);
     }
     let name = dotted(index, value)?;
-    let mut given = index.assignments_to(name).filter(|a| a.id() < value).filter_map(|a| held(view, a.value()?, depth - 1));
+    let mut given =
+        index.assignments_to(name).filter(|a| a.id() < value).filter_map(|a| held(view, a.value()?, depth - 1));
     let first = given.next()?;
     given.all(|other| other == first).then_some(first)
 }

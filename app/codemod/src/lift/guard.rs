@@ -294,7 +294,8 @@ fn conditional(view: &FileView<'_>, guards: &dyn Guards, fix: &Fix, guard: &str,
 /// How many bytes two expressions share at their end, from the dot behind two dotted names on: `.synchronize()` of
 /// `a.b.synchronize()` and `a.c.synchronize()`, which is `(a.b if test else a.c).synchronize()`.
 fn shared_end(a: &str, b: &str) -> usize {
-    let is_name = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.".contains(&c));
+    let is_name =
+        |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.".contains(&c));
     let dots = b.match_indices('.').map(|(at, _)| at);
     let ends = dots.filter(|at| is_name(&b[..*at]) && a.strip_suffix(&b[*at..]).is_some_and(is_name));
     ends.map(|at| b.len() - at).next().unwrap_or_default()
@@ -315,6 +316,7 @@ fn stands_alone(view: &FileView<'_>, node: Id) -> bool {
     let (k, index) = (kinds(), &view.index);
     let Some(parent) = index.parent(node) else { return false };
     let kind = index.kind(parent);
-    let is_value = [k.keyword_argument, k.assignment].contains(&kind) && index.value(parent).or(index.source(parent)) == Some(node);
+    let is_value = [k.keyword_argument, k.assignment].contains(&kind)
+        && index.value(parent).or(index.source(parent)) == Some(node);
     is_value || [k.argument_list, k.parenthesized_expression, k.return_statement, k.list, k.tuple].contains(&kind)
 }

@@ -333,9 +333,9 @@ fn reports<'p>(
                     plan.fired(recipe, rule);
                     break;
                 }
-                let elsewhere = plan
-                    .guards(facts)
-                    .is_some_and(|guards| matches!(guards.region(view, found.node), Region::Foreign | Region::Vendor { .. }));
+                let elsewhere = plan.guards(facts).is_some_and(|guards| {
+                    matches!(guards.region(view, found.node), Region::Foreign | Region::Vendor { .. })
+                });
                 let range = view.index.range(found.node);
                 if elsewhere || told.contains(&(range.start, range.end, recipe.id.as_str())) {
                     continue;

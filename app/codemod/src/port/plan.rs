@@ -4,10 +4,10 @@ use super::Trace;
 use super::state::Origin;
 use crate::condition::Situation;
 use crate::definitions::Said;
-use crate::messages;
-use crate::place::Remark;
 use crate::guards::Guards;
 use crate::guards::by_device::ByDevice;
+use crate::messages;
+use crate::place::Remark;
 use crate::ported::{Options, Style};
 use crate::recipe::{Body, CompiledRule, Recipe, Target};
 use crate::rope::Provenance;
@@ -88,7 +88,10 @@ impl<'a> Plan<'a> {
         view: &'s FileView<'t>,
         project: &'s ProjectFacts<'s, 't>,
     ) -> Situation<'s, 't> {
-        Situation { branch: self.style == Style::Branch, ..Situation::of_file(FileInProject { view, project }, &self.settings) }
+        Situation {
+            branch: self.style == Style::Branch,
+            ..Situation::of_file(FileInProject { view, project }, &self.settings)
+        }
     }
 
     pub(super) fn fired(&self, recipe: &Recipe, rule: &CompiledRule) {
@@ -159,7 +162,8 @@ impl<'a> Plan<'a> {
 
     /// Whether a place of an original file is left as it is, without a message.
     pub(super) fn is_settled(&self, file: usize, at: usize) -> bool {
-        !self.keeps_others() && self.origins.get(file).is_some_and(|origin| origin.settled.iter().any(|r| r.contains(&at)))
+        !self.keeps_others()
+            && self.origins.get(file).is_some_and(|origin| origin.settled.iter().any(|r| r.contains(&at)))
     }
 
     /// Whether a place of an original file is left as it is.

@@ -87,7 +87,8 @@ pub(super) fn round(
                 keep_blocks(view, &mut fixes);
                 let replacements = written(plan, view, facts, fixes);
                 let remains = || {
-                    let Some(given) = state.both_views().0.filter(|_| !plan.keeps_others() && state.is_changed()) else {
+                    let Some(given) = state.both_views().0.filter(|_| !plan.keeps_others() && state.is_changed())
+                    else {
                         return Vec::new();
                     };
                     let elsewhere = |name: &str| {

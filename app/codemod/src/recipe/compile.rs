@@ -2,7 +2,6 @@
 
 use super::content::Content;
 use super::{Body, CompiledRule, Recipe, RecipeInfo, RecipeSet, Target, embedded_guides, recipe_id, without_errors};
-use crate::ported::Style;
 use crate::condition::{BUILT_ON_TORCH, Compiler, Condition, WITHOUT_TORCH};
 use crate::configured::{PACKAGES, VALUES};
 use crate::definitions::{Definitions, Wanted};
@@ -10,6 +9,7 @@ use crate::error::RecipeError;
 use crate::handlers;
 use crate::messages::MESSAGES;
 use crate::patch::Patch;
+use crate::ported::Style;
 use crate::residue::{LISTS, LISTS_OF_TARGETS};
 use crate::step_parts::as_metavariables;
 use crate::template::Template;

@@ -295,7 +295,7 @@ fn fact(cx: &Context<'_, '_>, node: Id, name: &str) -> Option<String> {
         },
         "others" => device(cx)?.guard_at(cx.view, cx.project, node).map(|guard| negated(&guard)),
         "device" => Some(device(cx)?.device_at(cx.view, cx.project, node)),
-        "device.available" => Some(device(cx)?.available.to_owned()),
+        "device.available" => Some(device(cx)?.available(cx.view)),
         "mode" => modes?.expression_at(cx.view, &cx.project.classes, node),
         "bridge" => bridge(cx, node),
         _ => {

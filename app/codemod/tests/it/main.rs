@@ -4,6 +4,7 @@
 #[macro_use]
 extern crate pretty_assertions;
 
+mod agnostic;
 mod bytes;
 mod command_line;
 mod comments;

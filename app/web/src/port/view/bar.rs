@@ -79,7 +79,8 @@ fn StyleChoice() -> impl IntoView {
             Some(Style::InPlace) => "Automatic: replace",
             _ => "Automatic",
         };
-        let mut entries = vec![("auto", auto), ("in-place", "Replace CUDA code"), ("branch", "Keep CUDA, add a branch")];
+        let mut entries =
+            vec![("auto", auto), ("in-place", "Replace CUDA code"), ("branch", "Keep CUDA, add a branch")];
         entries.extend(state.target().filter(|target| target.is_device).map(|_| ("agnostic", "One program for all")));
         entries.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned())).collect()
     };

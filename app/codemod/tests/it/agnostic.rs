@@ -1,0 +1,138 @@
+//! Ports in agnostic style: one program for all devices.
+
+use crate::ports::{in_place, port_files};
+use codemod::{Options, Ported, Severity, Style};
+
+fn ported(target: &str, text: &str) -> Ported {
+    let options = Options { style: Style::Agnostic, ..in_place(target) };
+    let ported = port_files(&[("a.py", text)], &options);
+    assert!(ported.certificate.parses && ported.certificate.idempotent, "{text}");
+    ported
+}
+
+/// A port to Intel's GPUs, whose test for the device is short.
+#[track_caller]
+fn check(before: &str, after: &str) {
+    let start = "import torch\n\n";
+    let text = &ported("xpu", &format!("{start}{before}")).files[0].text;
+    assert_eq!(text.strip_prefix(start), Some(after), "{before}");
+}
+
+const CHOICE: &str = "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n";
+const CHOSEN: &str =
+    "device = torch.device('cuda' if torch.cuda.is_available() else 'xpu' if torch.xpu.is_available() else 'cpu')\n";
+
+#[test]
+fn the_choice_of_the_device() {
+    check(CHOICE, CHOSEN);
+    check(
+        "device = 'cuda' if 'cuda' in name else 'cpu'\n",
+        "device = 'cuda' if 'cuda' in name else 'xpu' if 'xpu' in name else 'cpu'\n",
+    );
+    check(
+        "device = torch.device('cuda') if torch.cuda.is_available() and big else torch.device('cpu')\n",
+        "device = torch.device('cuda') if torch.cuda.is_available() and big else torch.device('xpu') if \
+         torch.xpu.is_available() and big else torch.device('cpu')\n",
+    );
+    check(
+        "if torch.cuda.is_available():\n    device = 'cuda'\nelse:\n    device = 'cpu'\n",
+        "if torch.cuda.is_available():\n    device = 'cuda'\nelif torch.xpu.is_available():\n    device = 'xpu'\nelse:\n    device = 'cpu'\n",
+    );
+    check(CHOSEN, CHOSEN);
+}
+
+#[test]
+fn a_name_for_the_answer_means_either_device() {
+    check(
+        "use_cuda = torch.cuda.is_available()\ndevice = 'cuda' if use_cuda else 'cpu'\n",
+        "use_cuda = torch.cuda.is_available() or torch.xpu.is_available()\n\
+         device = ('xpu' if torch.xpu.is_available() else 'cuda') if use_cuda else 'cpu'\n",
+    );
+    check(
+        "if not torch.cuda.is_available():\n    raise SystemExit\nnet.cuda()\n",
+        "if not (torch.cuda.is_available() or torch.xpu.is_available()):\n    raise SystemExit\n\
+         net.to(\"xpu\" if torch.xpu.is_available() else \"cuda\")\n",
+    );
+}
+
+#[test]
+fn the_chosen_device_is_asked_where_it_can_be_read() {
+    let rest = |call: &str| format!("\n\ndef fit(net):\n    {call}\n");
+    check(&format!("{CHOICE}{}", rest("net.cuda()")), &format!("{CHOSEN}{}", rest("net.to(device)")));
+    // Another local name hides it.
+    check(
+        &format!("{CHOICE}\n\ndef fit(net, device=None):\n    torch.cuda.synchronize()\n"),
+        &format!(
+            "{CHOSEN}\n\ndef fit(net, device=None):\n    (torch.xpu if torch.device(device).type == 'xpu' else torch.cuda).synchronize()\n"
+        ),
+    );
+    let class = |choice: &str, call: &str| {
+        format!(
+            "class A:\n    def __init__(self):\n        self.device = {choice}\n\n    def run(self, x):\n        {call}\n"
+        )
+    };
+    let (choice, chosen) =
+        (CHOICE.trim_start_matches("device = ").trim(), CHOSEN.trim_start_matches("device = ").trim());
+    check(&class(choice, "return x.cuda()"), &class(chosen, "return x.to(self.device)"));
+    // Not in another class.
+    let other = "\n\nclass B:\n    def run(self, x):\n        return ";
+    check(
+        &format!("{}{other}x.cuda()\n", class(choice, "pass")),
+        &format!("{}{other}x.to('xpu' if torch.xpu.is_available() else 'cuda')\n", class(chosen, "pass")),
+    );
+}
+
+#[test]
+fn code_below_a_test_for_cuda() {
+    // What suits both devices gets a test for either.
+    check(
+        &format!("{CHOICE}if torch.cuda.is_available():\n    net.cuda()\n"),
+        &format!("{CHOSEN}if torch.cuda.is_available() or torch.xpu.is_available():\n    net.to(device)\n"),
+    );
+    // What differs gets a branch, without the settings of CUDA's libraries.
+    check(
+        "if torch.cuda.is_available():\n    torch.cuda.manual_seed(1)\n    torch.backends.cudnn.benchmark = True\n",
+        "if torch.cuda.is_available():\n    torch.cuda.manual_seed(1)\n    torch.backends.cudnn.benchmark = True\n\
+         elif torch.xpu.is_available():\n    torch.xpu.manual_seed(1)\n",
+    );
+    // What is for CUDA alone stays.
+    for kept in [
+        "dtype = torch.float16 if device.type == 'cuda' else torch.bfloat16\n",
+        "if torch.cuda.is_available():\n    torch.backends.cudnn.benchmark = True\n",
+        "kind = torch.accelerator.current_accelerator().type\nhalf = torch.float16 if kind == 'cuda' else torch.bfloat16\n",
+    ] {
+        check(kept, kept);
+    }
+}
+
+#[test]
+fn a_choice_in_front_of_an_if_is_in_parentheses() {
+    let text = &ported("hpu", "import torch\n\nprint(torch.cuda.max_memory_allocated())\n").files[0].text;
+    assert!(
+        text.contains("print((torch.hpu.max_memory_allocated() if hasattr(torch, \"hpu\") else 0) if hasattr"),
+        "{text}"
+    );
+}
+
+#[test]
+fn only_devices_of_pytorch_have_it() {
+    let text = "import torch\n\nnet = torch.nn.Linear(2, 2).cuda()\n";
+    for target in ["ipu", "popdist", "rdu"] {
+        let ported = ported(target, text);
+        assert_eq!(ported.files[0].text, text);
+        let told = &ported.files[0].diagnostics;
+        assert!(told.iter().any(|d| d.severity == Severity::Error && d.message.contains("agnostic style")), "{told:?}");
+    }
+}
+
+#[test]
+fn an_object_that_chooses_the_device_leaves_nothing_to_move() {
+    let text = "import torch\nfrom accelerate import Accelerator\n\naccelerator = Accelerator()\nnet = torch.nn.Linear(8, 1)\n\
+                opt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet, opt, loader = accelerator.prepare(net, opt, loader)\n\
+                for x, y in loader:\n    loss = torch.nn.functional.mse_loss(net(x), y)\n    accelerator.backward(loss)\n    opt.step()\n";
+    for style in [Style::InPlace, Style::Agnostic] {
+        let ported = port_files(&[("a.py", text)], &Options { style, ..in_place("xpu") });
+        assert_eq!(ported.files[0].text, text);
+        assert!(ported.files[0].diagnostics.is_empty(), "{:?}", ported.files[0].diagnostics);
+    }
+}
