@@ -20,7 +20,8 @@ use crate::ported::Severity;
 use arm::arm;
 use branch::branch;
 use guard::guard_all;
-use python::edit::Change;
+use python::edit::{Change, splices};
+use python::source::words;
 use python::tree::{Id, kinds};
 use sorting::{SortedMap, SortedSet};
 use training::modes::{Modes, Region};
@@ -112,7 +113,17 @@ pub(crate) fn lift(
         });
     }
     guard_all(view, project, guards, open, &mut out, &mut stranded);
+    if guards.is_agnostic() && !view.binds_at_top("torch", view.index.text.len(), true) {
+        // The tests ask PyTorch, which a file that only calls methods of tensors may not import.
+        for fix in out.iter_mut().filter(|fix| fix.changes.iter().any(|change| asks_torch(view, change))) {
+            fix.imports.push("import torch".to_owned());
+        }
+    }
     (out, stranded)
+}
+
+fn asks_torch(view: &FileView<'_>, change: &Change) -> bool {
+    splices(view, change).iter().any(|splice| words(&splice.text, "torch").next().is_some())
 }
 
 /// The vendor's code for both, below a test for either of the two, if all of its changes suit both.

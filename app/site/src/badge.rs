@@ -117,7 +117,7 @@ mod tests {
             &Rule {
                 is_unsafe: true,
                 sdk: Some(">=1.8, <1.20".to_string()),
-                style: Some("branch".to_string()),
+                styles: vec!["branch".to_string()],
                 framework: Some("torch".to_string()),
                 option: Some("lazy=on".to_string()),
                 ..edit

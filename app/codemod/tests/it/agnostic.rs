@@ -115,6 +115,13 @@ fn a_choice_in_front_of_an_if_is_in_parentheses() {
 }
 
 #[test]
+fn a_file_that_does_not_import_torch() {
+    let text = &ported("xpu", "def move(x):\n    return x.cuda()\n").files[0].text;
+    let moved = "def move(x):\n    return x.to(\"xpu\" if torch.xpu.is_available() else \"cuda\")\n";
+    assert_eq!(text, &format!("import torch\n\n{moved}"));
+}
+
+#[test]
 fn only_devices_of_pytorch_have_it() {
     let text = "import torch\n\nnet = torch.nn.Linear(2, 2).cuda()\n";
     for target in ["ipu", "popdist", "rdu"] {
