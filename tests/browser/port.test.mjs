@@ -106,7 +106,7 @@ onPage("refusing one change and taking it back", {}, async (page) => {
 
 onPage("the page and the command give the same bytes", {}, async (page) => {
   assert.ok(command, "target/ has no portolan; build the command first");
-  for (const [target, style, sdk] of [["hpu", "auto", ""], ["hpu", "in-place", "1.8"]]) {
+  for (const [target, style, sdk] of [["hpu", "auto", ""], ["hpu", "agnostic", ""], ["hpu", "in-place", "1.8"]]) {
     await page.chooseFiles([{ name: "trainer.py", text: trainer }]);
     await page.ported();
     await page.choose("style", style);

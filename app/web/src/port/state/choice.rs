@@ -51,6 +51,9 @@ impl State {
             target.options.iter().any(|option| option.name == *name && option.kind.admits(value))
         };
         self.choice.options.retain(|name, value| admits(name, value));
+        if self.choice.style == Style::Agnostic && !target.is_device {
+            self.choice.style = Style::Auto;
+        }
     }
 
     /// Applies a choice of the user. It is kept for the next project.

@@ -197,6 +197,24 @@ fn the_choice_stays_within_what_there_is() {
 }
 
 #[test]
+fn one_program_for_all_devices_is_for_targets_that_are_devices() {
+    let target = |id: &str, is_device| TargetInfo {
+        id: id.into(),
+        name: id.to_uppercase(),
+        title: id.to_uppercase(),
+        sdks: vec!["1".into()],
+        options: Vec::new(),
+        is_device,
+    };
+    let mut state = State::default();
+    state.learn(Catalogue { targets: vec![target("hpu", true), target("ipu", false)], ..Catalogue::default() });
+    state.choose(|choice| choice.style = Style::Agnostic);
+    assert_eq!(state.choice.style, Style::Agnostic);
+    state.choose_target("ipu");
+    assert_eq!(state.choice.style, Style::Auto);
+}
+
+#[test]
 fn closing_a_file_shows_the_one_before() {
     let mut state = ported();
     state.select(1);
