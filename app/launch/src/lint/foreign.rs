@@ -135,6 +135,16 @@ fn devices(look: &mut Look<'_>, command: &Command) {
             say(look, word.range.start, "foreign-device", name, &foreign.device);
         }
     }
+    for word in command.arguments() {
+        let (key, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        let mut words = words_of(key);
+        let is_option = key.starts_with('-') || !value.is_empty();
+        let is_off = ["0", "false", "no", "off"].contains(&&*value.to_ascii_lowercase())
+            || words_of(key).any(|word| ["no", "disable"].contains(&&*word));
+        if is_option && !is_off && words.any(|word| foreign.options.contains(&word)) {
+            say(look, word.range.start, "foreign-option", key, &foreign.option);
+        }
+    }
 }
 
 /// A scheduler's options that request devices or machines. Those of a command end where its program begins.
@@ -163,6 +173,11 @@ fn requests(look: &mut Look<'_>, at: usize, words: &[&str], (is_command, is_pbs)
         let is_own = lint.foreign.requests.iter().any(|own| own.starts_with('-') && key.starts_with(&**own));
         let is_request = is_own || key == "--gres" || (key == "-l" && is_pbs) || key.starts_with("--tres");
         if !is_place && !is_request {
+            continue;
+        }
+        let feature = words_of(value).find(|word| lint.foreign.constraints.contains(word));
+        if let Some(feature) = feature.filter(|_| ["--constraint", "-C"].contains(&key)) {
+            say(look, at, "foreign-request", &feature, &lint.foreign.constraint);
             continue;
         }
         let model = words_of(value).find(|word| lint.foreign.models.contains(word));

@@ -29,7 +29,9 @@ fn placeholders(look: &mut Look<'_>) {
             let rest = &line[from + 1..];
             let Some(end) = rest.find('>') else { continue };
             let is_name = rest.starts_with(|c: char| c.is_ascii_alphabetic())
-                && rest[..end].chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+                && rest[..end]
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c) || (directive && c == ' '));
             // `<in >out` and `<in>out` are redirections; a placeholder is attached to a word, or nothing follows it.
             let is_glued = line[..from].ends_with(|c: char| c.is_ascii_alphanumeric() || "=/-_.".contains(c));
             let comment = line[..from].contains(" #");
@@ -39,6 +41,15 @@ fn placeholders(look: &mut Look<'_>) {
             }
         }
     }
+    for directive in &look.directives {
+        let value = &*directive.value;
+        let inner = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).unwrap_or_default();
+        let in_brackets = !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphabetic() || "_- ".contains(c));
+        let is_open = (in_brackets && directive.option != "constraint") || value.to_ascii_lowercase().contains("xxxx");
+        let place = script[directive.at..].find(value).filter(|_| is_open);
+        places.extend(place.map(|at| (directive.at + at, value)));
+    }
+    let places: Vec<(usize, String)> = places.into_iter().map(|(at, text)| (at, text.to_string())).collect();
     for (at, text) in places {
         look.found(at, "placeholder", format!("{text} is a placeholder; fill it in"));
     }
@@ -70,7 +81,7 @@ fn continuations(look: &mut Look<'_>) {
         look.mend(*from..*to, "");
     }
     let words: Vec<usize> = look.commands.iter().flat_map(|c| &c.words).map(|word| word.range.end).collect();
-    look.each(|look, command| {
+    look.each_own(|look, command| {
         let Some(first) = command.words.first() else { return };
         let start = first.range.start;
         let line = look.script[..start].rfind('\n').map_or(0, |at| at + 1);

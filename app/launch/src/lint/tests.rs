@@ -1,7 +1,7 @@
 use super::lint;
 
 #[track_caller]
-fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
+pub(super) fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
     let target = super::Target::named(target).expect("a target");
     let done = lint(before, target);
     assert_eq!(done.fixed, after);
@@ -12,7 +12,7 @@ fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
 
 /// A finding without a unique fix.
 #[track_caller]
-fn found(target: &str, script: &str, rules: &[&str]) {
+pub(super) fn found(target: &str, script: &str, rules: &[&str]) {
     check(target, script, script, rules);
 }
 
@@ -74,6 +74,8 @@ fn what_is_run_was_compiled() {
     let script = "python a.py compile --pef-name=n\nsrun python a.py run --data-parallel --pef=out/n/n.pef\n";
     check("rdu", script, &script.replace("compile", "compile --data-parallel -ws 2"), &["data-parallel"]);
     found("rdu", "python a.py compile -b=1 --pef-name=n\npython a.py run -b 2 --pef=./out/n/n.pef\n", &["batch"]);
+    let script = "C=\"python a.py compile --pef-name=n\"\neval $C\nR=\"srun python a.py run --pef=out/m.pef\"\n$R\n";
+    check("rdu", script, &script.replace("out/m.pef", "out/n/n.pef"), &["pef-path"]);
     found("rdu", "python a.py compile --pef-name=\"$N\"\npython a.py run --pef=\"out/$N/$N.pef\"\n", &[]);
 }
 
@@ -112,6 +114,8 @@ fn names_of_the_other_vendor() {
         "torchrun --nproc_per_node=8 t.py --backend nccl\n",
         "python t.py --dist-backend=nccl --lr 1\n",
         "python t.py --dist_backend 'nccl'\n",
+        "python t.py -d nccl\n",
+        "ARGS=\"--lr 1 -d nccl\"\npython t.py $ARGS\n",
         "python t.py run.dist.backend=NCCL\n",
         "export BACKEND=\"nccl\"\n",
     ] {
@@ -173,6 +177,9 @@ fn a_job_for_the_other_vendor() {
     device("popdist", "poprun --num-replicas=2 python t.py --accelerator gpu\n");
     assert!(said("hpu", "python t.py --device cuda\n").ends_with("; use hpu"));
     found("rdu", "#PBS -l select=1:ngpus=4\n", &["foreign-request"]);
+    found("hpu", "#SBATCH -C gpu\n", &["foreign-request"]);
+    found("hpu", "python t.py --tf32 --cudnn-benchmark=1\n", &["foreign-option"; 2]);
+    found("hpu", "python t.py --no-tf32 --cuda=0 --name tf32\n", &[]);
 }
 
 /// Names that are no mistake: hidden devices, a program that is only tested for, a program's own arguments.
@@ -308,6 +315,10 @@ fn names_and_assignments() {
     let swallowed = "poprun --num-replicas=2 \\\n  -vv \\\nlog=$(date)\npython t.py > $log\n";
     found("popdist", swallowed, &["stray-word"]);
     found("popdist", "poprun --num-replicas=2 env log=x python t.py\n", &[]);
+    found("popdist", "echo $late\nlate=1\n", &["unset-variable"]);
+    found("popdist", "f() { echo $late; }\nlate=1\nf\nexport PART=$PART:x\n", &[]);
+    found("popdist", "for i in 1 2; do echo $last; last=$i; done\n", &[]);
+    found("popdist", "echo $(hostname $part)\n", &["unset-variable"]);
     found("popdist", "while getopts c: o; do cluster=$OPTARG; done\necho \"$cluster ${part}\"\n", &["unset-variable"]);
     for fine in [
         "HOSTS=a,b\nfor host in $HOSTS; do echo $host; done\n",
@@ -406,10 +417,14 @@ fn names_in_capitals_that_are_set_nowhere() {
 fn names_that_are_still_to_be_filled_in() {
     let open = |script: &str| found("hpu", script, &["placeholder"]);
     open("#SBATCH --account=<your-account>\nsrun python t.py\n");
-    open("#PBS -q <myqueue>\npython t.py\n");
+    open("#PBS -q <myqueue>\npython /p/t.py\n");
     open("group=/projects/<group_id>\n");
     open("cd <path>\n");
+    open("#SBATCH --account=[account]\n");
+    open("#SBATCH --account=project_xxxxxxxx\n");
+    open("#SBATCH <your options>\n");
     for fine in [
+        "#SBATCH --constraint=[a|b] -w node[1-3]\n",
         "sort <in>out\n",
         "sort < in > out\n",
         "sort <in >out\n",
@@ -427,7 +442,7 @@ fn names_that_are_still_to_be_filled_in() {
 fn a_last_command_beside_the_script() {
     let job = "#PBS -l select=1\nEXEC=x\n${EXEC} > log 2>&1 &\n";
     check("xpu", job, &format!("{job}wait\n"), &["left-behind"]);
-    found("xpu", "#PBS -l select=1\nwatch x > log &\npython t.py\n", &[]);
+    found("xpu", "#PBS -l select=1\ncd $PBS_O_WORKDIR\nwatch x > log &\npython t.py\n", &[]);
     found("hpu", "cd /home/data/A\ncd /home/shared/x\n", &[]);
     found("hpu", "CUDA_VISIBLE_DEVICE=0 python t.py\n", &["foreign-devices"]);
 }

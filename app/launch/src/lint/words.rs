@@ -4,9 +4,10 @@ use super::shell::{Command, Piece, Quote, Token};
 use super::{Look, whole};
 
 pub(super) fn check(look: &mut Look<'_>) {
-    look.each(|look, command| {
+    look.each_own(|look, command| {
         for word in &command.words {
             curly_quotes(look, word);
+            open_brace(look, word);
             literal_tilde(look, command, word);
             home_folder(look, word);
             name(look, word, "ONM_NUM_THREADS", "OMP_NUM_THREADS", "no library reads it; use OMP_NUM_THREADS");
@@ -25,6 +26,23 @@ pub(super) fn name(look: &mut Look<'_>, word: &Token, wrong: &str, right: &str, 
         look.found(at, "unknown-name", format!("{wrong}: {why}"));
         if !right.is_empty() {
             look.mend(at..at + wrong.len(), right);
+        }
+    }
+}
+
+/// `${NAME` without its brace lasts until the next one, lines later.
+fn open_brace(look: &mut Look<'_>, word: &Token) {
+    for piece in word.pieces.iter().filter(|piece| piece.quote != Quote::Single) {
+        let text = &look.script[piece.range.clone()];
+        let open = text.match_indices("${").find(|(at, _)| {
+            let rest = &text[at + 2..];
+            let line = rest.lines().next().unwrap_or_default();
+            let name = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
+            !line.contains('}') && !line[name..].starts_with([':', '#', '%', '+', '-', '='])
+        });
+        if let Some((at, _)) = open {
+            look.found(piece.range.start + at, "open-brace", "this ${ is not closed in its line");
+            return;
         }
     }
 }
