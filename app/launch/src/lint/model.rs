@@ -39,6 +39,8 @@ pub(super) struct Block {
     pub(super) function: bool,
     /// The outermost loop, by its position.
     pub(super) looped: Option<usize>,
+    /// In how many substitutions and texts for other shells.
+    depth: usize,
 }
 
 /// A variable that gets a value or is exported.
@@ -81,6 +83,10 @@ pub(super) struct Run {
     /// Whether every process of a launcher runs it.
     pub(super) tasks: bool,
 }
+
+/// Deeper texts are not read, nor commands that become longer than this by the values of variables.
+const DEEPEST: usize = 12;
+const LONGEST: usize = 4000;
 
 const KEYWORDS: [&str; 9] = ["if", "then", "else", "elif", "do", "while", "until", "!", "{"];
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "ksh", "dash"];
@@ -145,6 +151,10 @@ impl Model {
         }
         self.assignments(&step, number);
         self.steps.push(step);
+        if block.depth == DEEPEST {
+            return;
+        }
+        let block = Block { depth: block.depth + 1, ..block };
         for part in nested {
             self.commands(script, part, (inner, tasks), block);
         }
@@ -206,12 +216,13 @@ impl Model {
         }
     }
 
-    /// The pieces of the value that a variable has at a place, if the script sets it before.
-    fn value(&self, name: &str, before: usize) -> Option<Vec<Piece>> {
+    /// The pieces of the value that a variable has at a place, if the script sets it before; each with the place where it
+    /// is set.
+    fn value(&self, name: &str, before: usize) -> Option<Vec<(usize, Piece)>> {
         let mut pieces = None;
         let own = |set: &&Set| set.name == name && set.at < before && set.kind != SetKind::Prefix;
         for set in self.sets.iter().filter(own) {
-            let value = set.value.clone();
+            let value = set.value.as_ref().map(|pieces| pieces.iter().map(|piece| (set.at, piece.clone())).collect());
             match (set.adds, &mut pieces) {
                 (true, Some(known)) => *known = [std::mem::take(known), value?].concat(),
                 _ => pieces = value,
@@ -227,10 +238,7 @@ impl Model {
         };
         let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
         match &self.value(name, before)?[..] {
-            [piece] => {
-                let start = piece.range.start;
-                self.constant(script, &script[piece.range.clone()], start)
-            }
+            [(set, piece)] => self.constant(script, &script[piece.range.clone()], *set),
             _ => None,
         }
     }
@@ -271,20 +279,20 @@ impl Model {
     fn run(&mut self, script: &str, number: usize) {
         let step = &self.steps[number];
         let before = step.command.words.first().map_or(0, |word| word.range.start);
-        let mut runs: Vec<Run> = Vec::new();
+        let (mut runs, mut left): (Vec<Run>, _) = (Vec::new(), LONGEST);
         let mut words = Vec::new();
         let (tasks, of_text) = (step.tasks, step.text().and_then(Token::variable));
         for word in &step.command.words {
             if of_text.is_some() && word.variable() == of_text {
                 let starts = tasks || step.starts_processes();
-                for words in self.spliced(script, word, before, 0) {
+                for words in self.spliced(script, word, before, &mut left) {
                     let command = Command { words, ..Command::default() };
                     runs.push(Run { command, step: number, tasks: starts });
                 }
                 words.push(word.clone());
                 continue;
             }
-            let mut parts = self.spliced(script, word, before, 0).into_iter();
+            let mut parts = self.spliced(script, word, before, &mut left).into_iter();
             words.extend(parts.next().unwrap_or_default());
             for part in parts {
                 let part = std::mem::replace(&mut words, part);
@@ -297,18 +305,19 @@ impl Model {
     }
 
     /// The words that a word is after expansion, command by command.
-    fn spliced(&self, script: &str, word: &Token, before: usize, depth: usize) -> Vec<Vec<Token>> {
+    fn spliced(&self, script: &str, word: &Token, before: usize, left: &mut usize) -> Vec<Vec<Token>> {
         let unchanged = || vec![vec![word.clone()]];
-        let Some(name) = word.variable().filter(|_| depth < 8) else { return unchanged() };
+        *left = left.saturating_sub(1);
+        let Some(name) = word.variable().filter(|_| *left > 0) else { return unchanged() };
         let Some(pieces) = self.value(name, before).filter(|pieces| !pieces.is_empty()) else { return unchanged() };
         let mut all: Vec<Vec<Token>> = vec![Vec::new()];
-        for piece in &pieces {
+        for (set, piece) in &pieces {
             for (index, command) in commands_in(script, piece.range.clone()).into_iter().enumerate() {
                 if index > 0 && !script[piece.range.clone()].starts_with('(') {
                     all.push(Vec::new());
                 }
                 for word in &command.words {
-                    let mut parts = self.spliced(script, word, piece.range.start, depth + 1).into_iter();
+                    let mut parts = self.spliced(script, word, *set, left).into_iter();
                     if let (Some(last), Some(part)) = (all.last_mut(), parts.next()) {
                         last.extend(part);
                     }
@@ -318,11 +327,7 @@ impl Model {
         }
         // In quotes it is one word.
         let is_one = word.pieces[0].quote == Quote::Bare || word.text.contains('[');
-        if is_one || (all.len() == 1 && all[0].len() == 1) || depth == 0 && is_evaluated(self, word) {
-            all
-        } else {
-            unchanged()
-        }
+        if is_one || (all.len() == 1 && all[0].len() == 1) || is_evaluated(self, word) { all } else { unchanged() }
     }
 }
 

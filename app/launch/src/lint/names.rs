@@ -64,9 +64,9 @@ pub(super) fn read_by_programs(name: &str) -> bool {
     of(&[HAND], "reads").any(|beginning| name.starts_with(beginning))
 }
 
-/// Whether a program starts processes on other machines itself.
-pub(super) fn spreads(program: &str) -> bool {
-    of(&[HAND], "spreads").any(|own| own == program)
+/// Whether a word names what starts processes on other machines itself: a program, its option, its file.
+pub(super) fn spreads(word: &str) -> bool {
+    word.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| of(&[HAND], "spreads").any(|own| own == part))
 }
 
 /// Whether a command only shows or tests its words.

@@ -62,7 +62,7 @@ impl Job {
         if step.command.documents.iter().any(|document| document.range.contains(&used.at)) {
             return false;
         }
-        is_passed_on(model, used, 0)
+        is_passed_on(model, used, &mut Vec::new())
     }
 
     /// Whether there is one of what is numbered, so that its number is 0 everywhere.
@@ -188,7 +188,7 @@ fn spellings(flag: &str) -> [String; 2] {
 }
 
 /// Whether the value reaches a program: in its words or its environment.
-fn is_passed_on(model: &Model, used: &Use, depth: usize) -> bool {
+fn is_passed_on(model: &Model, used: &Use, seen: &mut Vec<usize>) -> bool {
     let step = &model.steps[used.step];
     let words = &step.command.words;
     let in_word = |at: usize| words.iter().any(|word| word.range.contains(&at) && word.range.contains(&used.at));
@@ -200,7 +200,11 @@ fn is_passed_on(model: &Model, used: &Use, depth: usize) -> bool {
                 let exported = |other: &&Set| other.name == set.name && other.kind == SetKind::Exported;
                 let mut later = model.uses.iter().filter(|other| other.name == set.name && other.at > used.at);
                 model.sets.iter().any(|other| exported(&other))
-                    || (depth < 8 && later.any(|other| is_passed_on(model, other, depth + 1)))
+                    || later.any(|other| {
+                        let is_new = !seen.contains(&other.at);
+                        seen.push(other.at);
+                        is_new && is_passed_on(model, other, seen)
+                    })
             }
         };
     }

@@ -161,7 +161,8 @@ pub(super) fn substitutions(script: &str, pieces: &[Piece]) -> Vec<Range<usize>>
                 '$' if rest.starts_with("$((") => 3,
                 '$' if rest.starts_with("$(") => {
                     let length = closed(rest, '(', ')');
-                    found.push(start + 2..start + length.saturating_sub(1).max(2));
+                    let inner = rest[2..length].strip_suffix(')').unwrap_or(&rest[2..length]);
+                    found.push(start + 2..start + 2 + inner.len());
                     length
                 }
                 '`' => {

@@ -374,6 +374,11 @@ fn odd_scripts() {
         "a\r\nfor i in {1}\r\n",
         "--mca",
         "poprun --num-replicas=",
+        "$(é",
+        "A=\"$A\"\neval \"$A\" $A ${A",
+        "A='x $B $B'\nB='$A $A'\n$A",
+        &"$(".repeat(500),
+        &(0..40).map(|i| format!("A{}=\"$A{i} $A{i} $A{i}\"\n", i + 1)).chain(["$A40".into()]).collect::<String>(),
     ] {
         for target in super::Target::all() {
             let done = lint(script, target);
