@@ -94,6 +94,7 @@ fn environments() {
     found("ipu", "IPUOF_VIPU_API_HOST=10.1.3.101 gc-monitor\n", &[]);
     found("hpu", "export ID=$OMPI_COMM_WORLD_LOCAL_RANK\n", &["old-name"]);
     found("hpu", "export ID=3\npython train.py --run $ID\n", &[]);
+    found("xpu", "export SYCL_DEVICE_FILTER=gpu IPEX_TILE_AS_DEVICE=1\n", &["old-name"; 2]);
     found("hpu", "export HABANA_VISIBLE_MODULES=\"1,2\" PT_RECIPE_CACHE_PATH=/c\n", &["modules", "old-name"]);
 }
 
