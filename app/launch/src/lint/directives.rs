@@ -4,6 +4,7 @@ use super::{Look, names};
 use crate::word::split_words;
 
 /// An option in a directive.
+#[derive(Clone)]
 pub(super) struct Directive {
     /// The position of its line.
     pub(super) at: usize,
@@ -81,7 +82,7 @@ impl Look<'_> {
 }
 
 pub(super) fn check(look: &mut Look<'_>) {
-    let directives = std::mem::take(&mut look.directives);
+    let directives = look.directives.clone();
     let is_slurm = directives.iter().any(|directive| !directive.is_pbs);
     let shell = look.script.lines().take_while(|line| line.is_empty() || line.starts_with('#'));
     let late = shell.skip(1).any(|line| line.starts_with("#!/"));
@@ -99,7 +100,6 @@ pub(super) fn check(look: &mut Look<'_>) {
         variables(look, directive);
         log_folder(look, directive);
     }
-    look.directives = directives;
 }
 
 /// How a directive spells its option.
@@ -143,8 +143,13 @@ fn variables(look: &mut Look<'_>, directive: &Directive) {
         .or_else(|| (value.contains("$(") || value.contains('`')).then_some("the command"));
     let Some(literal) = literal else { return };
     let option = shown(directive);
+    // Torque replaces this one; a job that requests `nodes=` may be for Torque.
+    let is_id = literal.contains("PBS_JOBID");
+    if is_id && look.asked("l nodes").is_some() {
+        return;
+    }
     let message = if directive.is_pbs {
-        let torque = match literal.contains("PBS_JOBID") {
+        let torque = match is_id {
             true => "; Torque replaces it, PBS Professional and OpenPBS do not",
             false => "",
         };
@@ -172,7 +177,12 @@ fn log_folder(look: &mut Look<'_>, directive: &Directive) {
     let folder = folder.trim_start_matches("./");
     // An absolute path usually leads to a folder that exists, unless the script itself creates it.
     let is_known = folder.starts_with(['/', '~', '$']) && !makes(look, folder);
-    if folder.split('/').all(|part| ["", ".", ".."].contains(&part)) || is_known {
+    // The folder of a program that the script starts exists.
+    let words = || look.model.steps.iter().flat_map(|step| &step.command.words);
+    let in_folder =
+        |path: &str| path.trim_start_matches("./").strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let has_program = words().any(|word| word.text.ends_with(".py") && in_folder(&word.text));
+    if folder.split('/').all(|part| ["", ".", ".."].contains(&part)) || is_known || has_program {
         return;
     }
     let late = if makes(look, folder) { "; mkdir in the script is too late" } else { "" };
@@ -217,6 +227,7 @@ mod tests {
         literal("#SBATCH -J run_${NAME}\n");
         literal("#SBATCH --chdir=~/x\n");
         literal("#PBS -o x.$PBS_JOBID\n");
+        found("hpu", "#PBS -l nodes=2:ppn=4 -o x.$PBS_JOBID\n", &[]);
         found("hpu", "#SBATCH --output=%x-%j.out --comment='1 $'\n#PBS -o ^array_index^.log\n", &[]);
     }
 
@@ -227,6 +238,7 @@ mod tests {
         lost("#SBATCH -o ./logs/%j.out\nmkdir -p logs\n");
         lost("#SBATCH -o /scratch/me/logs/%j.out\nmkdir -p /scratch/me/logs\n");
         lost("#PBS -o logs/\n");
+        found("hpu", "#SBATCH -o a/b/%j.out\nsrun bash -c 'python a/b/t.py'\n", &[]);
         found("hpu", "#SBATCH -o %j.out -e ../%j.err\n#SBATCH -D a/b\n", &[]);
         found("hpu", "#SBATCH -o /scratch/me/logs/%j.out -e /dev/null\n", &[]);
     }

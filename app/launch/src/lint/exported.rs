@@ -19,7 +19,9 @@ pub(super) fn check(look: &mut Look<'_>) {
         let first = name.split('_').next().unwrap_or_default();
         let is_vendors = name.contains('_') && of_vendors.contains(first);
         let is_foreign = look.table.lint.foreign.variables.iter().any(|own| name.starts_with(&**own));
-        if !(names::read_by_programs(name) || is_vendors) || is_foreign || of_job(name) {
+        // `$!` and the like are the shell's.
+        let of_shell = look.script[set.at + name.len()..].starts_with("=$!");
+        if of_shell || !(names::read_by_programs(name) || is_vendors) || is_foreign || of_job(name) {
             continue;
         }
         // A text for another shell reads what it is given.
@@ -75,6 +77,8 @@ mod tests {
             "OMP_NUM_THREADS=4\nmpirun -x OMP_NUM_THREADS python t.py\n",
             "OMP_NUM_THREADS=4\n",
             "NAME=4\npython t.py\n",
+            "sleep 1 &\nFI_PID=$!\npython t.py\n",
+            "SRUN_PID=1\npython t.py\n",
             "PATH=/x:$PATH\npython t.py\n",
         ] {
             found("hpu", fine, &[]);

@@ -356,7 +356,7 @@ impl Step {
         if let Some(at) = words.iter().position(|word| word.text == "eval") {
             return words.get(at + 1).filter(|word| !word.pieces.iter().any(|piece| piece.quote == Quote::Bare));
         }
-        let shell = words.iter().position(|word| SHELLS.contains(&file_name(&word.text)))?;
+        let shell = words.iter().position(|word| is_shell(&word.text))?;
         let option = words[shell + 1..]
             .iter()
             .position(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c'))?;
@@ -367,6 +367,11 @@ impl Step {
     pub(super) fn starts_processes(&self) -> bool {
         self.words().iter().any(|word| names::starts(file_name(&word.text)))
     }
+}
+
+/// Whether a word is the name of a shell.
+pub(super) fn is_shell(word: &str) -> bool {
+    SHELLS.contains(&file_name(word))
 }
 
 /// The last part of a path.

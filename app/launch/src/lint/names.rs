@@ -61,7 +61,7 @@ pub(super) fn machine(program: &str) -> Option<[&'static str; 4]> {
 
 /// Whether programs read a variable that no scheduler sets.
 pub(super) fn read_by_programs(name: &str) -> bool {
-    of(&[HAND], "reads").any(|beginning| name.starts_with(beginning))
+    of(&[HAND], "reads").any(|own| own == name || (own.ends_with('_') && name.starts_with(own)))
 }
 
 /// Whether a word names what starts processes on other machines itself: a program, its option, its file.
@@ -77,4 +77,9 @@ pub(super) fn is_quiet(program: &str) -> bool {
 /// Whether a file that is sourced only sets up a Python environment.
 pub(super) fn activates(file: &str) -> bool {
     of(&[HAND], "activates").any(|own| own == file)
+}
+
+/// Whether a program runs a command in a container.
+pub(super) fn contains(program: &str) -> bool {
+    of(&[HAND], "contains").any(|own| own == program)
 }

@@ -33,6 +33,8 @@ struct Job {
     /// Of the scheduler's launcher, on each machine.
     tasks_per_node: Option<u64>,
     tasks: Option<u64>,
+    /// On each machine, if a directive asks for a number of them.
+    devices: Option<u64>,
 }
 
 impl Job {
@@ -49,7 +51,12 @@ impl Job {
             |tasks: u64| nodes.filter(|nodes| *nodes > 0 && tasks.is_multiple_of(*nodes)).map(|nodes| tasks / nodes);
         let tasks_per_node = look.asked_number("ntasks-per-node").or_else(|| of_slurm.and_then(shared));
         let tasks = of_slurm.or_else(|| Some(nodes? * tasks_per_node?));
-        Job { is_job: !look.directives.is_empty(), nodes, tasks_per_node, tasks }
+        let last = |text: &str| text.rsplit(':').next().and_then(|number| number.parse::<u64>().ok());
+        // `--gres=gpu:a100:4`; a list may have other things in it.
+        let gres = look.asked("gres").filter(|text| !text.contains(',')).and_then(last);
+        let of_job = look.asked("gpus").and_then(last).filter(|_| nodes == Some(1));
+        let devices = gres.or(look.asked("gpus-per-node").and_then(last)).or(of_job);
+        Job { is_job: !look.directives.is_empty(), nodes, tasks_per_node, tasks, devices }
     }
 
     /// Whether the batch shell reads a number that differs between the processes, for a program that they run.
@@ -110,9 +117,9 @@ impl Job {
         let outer = Command { words: words[by_srun.unwrap_or(at)..at].to_vec(), ..Command::default() };
         let of_srun = |flags: &[&str]| look.model.number(look.script, &outer, flags);
         let machines = of_srun(&["-N", "--nodes"]).or(self.nodes);
-        let awaited = number(nodes);
+        let (awaited, processes) = (number(nodes), number(processes));
         let looped = look.model.steps[run.step].block.looped.is_some();
-        if let (Some(machines), Some(processes), Some(_)) = (machines, number(processes), by_srun)
+        if let (Some(machines), Some(processes), Some(_)) = (machines, processes, by_srun)
             && name != "accelerate"
         {
             let tasks = of_srun(&["-n", "--ntasks"]).map(|tasks| tasks / machines.max(1));
@@ -124,6 +131,15 @@ impl Job {
                 );
                 return look.found(place, "started-twice", message);
             }
+        }
+        if let (Some(processes), Some(devices)) = (processes, self.devices)
+            && processes > devices.max(1)
+            && name != "accelerate"
+        {
+            let device = &look.table.device;
+            let message =
+                format!("starts {processes} processes on each machine; the job has {devices} {device}s there");
+            look.found(place, "processes", message);
         }
         let Some(machines) = machines.filter(|machines| *machines > 1 && !looped) else {
             if let (Some(1), Some(awaited), true) = (machines, awaited, !looped)
@@ -268,6 +284,9 @@ mod tests {
         check(&torchrun.replace("srun", "srun --ntasks-per-node=1"), &[]);
         check(&torchrun.replace("srun", "srun -n 2"), &[]);
         check_machines(&format!("H=a\nC=\"torchrun {end}\"\necho $C\nsrun $C\n").replace("t.py\n", "t.py"), &[]);
+        let devices = "#!/bin/bash\n#SBATCH -N 1 --gres=gpu:hl225:4\ntorchrun --nproc_per_node 8 t.py\n";
+        tests::found("hpu", devices, &["processes"]);
+        tests::found("hpu", &devices.replace(":4", ":8"), &[]);
         check_machines("python t.py\n", &["first-machine"]);
         check_machines("python prepare.py\nsrun python t.py\n", &[]);
         check_machines("for n in a b; do ssh $n python t.py; done\n", &[]);

@@ -1,6 +1,6 @@
 //! The folder in which a job starts.
 
-use super::Look;
+use super::{Look, names};
 
 /// PBS starts a job in the home folder (qsub(1)), where relative paths lead nowhere.
 pub(super) fn check(look: &mut Look<'_>) {
@@ -17,8 +17,11 @@ pub(super) fn check(look: &mut Look<'_>) {
         let second = words.get(1).map_or("", |word| &*word.text);
         let names_it = words.iter().any(|word| word.text.contains("PBS_O_WORKDIR"));
         match &*first.text {
-            "cd" | "pushd" | "source" | "." if !is_relative(second) || second == "activate" => return,
-            "cd" | "pushd" | "source" | "." => found = Some(&words[1]),
+            // Without a folder it leads home.
+            "cd" if second.is_empty() => {}
+            "cd" | "pushd" if !is_relative(second) => return,
+            "source" | "." if !is_relative(second) || names::activates(second) => {}
+            "cd" | "pushd" | "source" | "." => found = words.get(1),
             _ if names_it && first.assigned().is_none() => return,
             "export" | "echo" | "mkdir" | "module" | "conda" => {}
             _ => {
@@ -59,6 +62,7 @@ mod tests {
         check("hpu", script, &script.replace("python", "cd \"$PBS_O_WORKDIR\"\npython"), &["start-folder"]);
         let relative = "#PBS -l select=1\ncd src\npython t.py\n";
         check("hpu", relative, &relative.replace("cd src", "cd \"$PBS_O_WORKDIR\"\ncd src"), &["start-folder"]);
+        found("hpu", "#PBS -l select=1\nsource ~/x\ncd #y\n{ python \\\n  t.py\n}\n", &["start-folder"]);
         for fine in [
             "#PBS -l select=1\ncd $PBS_O_WORKDIR\npython t.py\n",
             "#PBS -l select=1\ncd /projects/x\npython t.py\n",

@@ -89,6 +89,11 @@ fn environments() {
     check("ipu", "virtualenv -p python3 env\n", "virtualenv -p python3.8 env\n", &["python-version"]);
     found("hpu", "pip install -U 'torch>=2' numpy\n", &["stock-framework"]);
     found("ipu", "pip install $POPLAR_SDK_ROOT/poptorch-*.whl torchvision\nconda activate x\n", &["conda"]);
+    let job = "#!/bin/bash\n#SBATCH -N 1\nconda activate x\npython t.py\n";
+    found("xpu", job, &["conda-function"]);
+    found("xpu", &job.replace("bash", "bash -l"), &[]);
+    found("xpu", &job.replace("conda", "source ~/.bashrc\nconda"), &[]);
+    found("xpu", &job.replace("conda", "eval \"$(conda shell.bash hook)\"\nconda"), &[]);
     found("ipu", "pip install $POPLAR_SDK_ROOT/tensorflow-2.6.3+*.whl\n", &["missing-wheel"]);
     found("ipu", "export IPUOF_VIPU_API_HOST=10.1.3.101\n", &["exported-server"]);
     found("ipu", "IPUOF_VIPU_API_HOST=10.1.3.101 gc-monitor\n", &[]);
@@ -429,6 +434,8 @@ fn names_that_are_still_to_be_filled_in() {
     open("#SBATCH --account=[account]\n");
     open("#SBATCH --account=project_xxxxxxxx\n");
     open("#SBATCH <your options>\n");
+    open("DATA=\"[data-folder]/train\"\n");
+    open("DATA='<PATH TO DATA>'\n");
     for fine in [
         "#SBATCH --constraint=[a|b] -w node[1-3]\n",
         "sort <in>out\n",
@@ -441,6 +448,16 @@ fn names_that_are_still_to_be_filled_in() {
     ] {
         found("hpu", fine, &[]);
     }
+}
+
+#[test]
+fn shells_without_commands() {
+    let idle = |script: &str| found("hpu", &format!("#SBATCH -N 1\n{script}"), &["idle-shell"]);
+    idle("apptainer exec i.sif bash\npython t.py\n");
+    idle("srun --pty bash\n");
+    let fine =
+        "#SBATCH -N 1\napptainer exec i.sif bash x.sh\nsrun bash < x.sh\necho a | srun bash\nsrun sh <<E\nb\nE\n";
+    found("hpu", fine, &[]);
 }
 
 /// Background commands at the end of a job, of any kind; folders that are not a user's.

@@ -33,7 +33,8 @@ pub(super) fn check(look: &mut Look<'_>) {
         }
         if is_of_scheduler(name) && !set.contains_key(name) {
             of_scheduler(look, name, used.at);
-        } else if sources || is_given(name) {
+        } else if sources || step.inner || is_given(name) {
+            // Another shell may have its own, for example in a container.
         } else if let Some(first) = set.get(name) {
             let is_same_word =
                 step.command.words.iter().any(|word| word.range.contains(first) && word.range.contains(&used.at));
@@ -193,6 +194,7 @@ mod tests {
             "#SBATCH -N 1\necho ${SLURM_CPUS_PER_TASK:-4} $SLURM_JOB_ID $SLURM_SPANK_X\n",
             "echo $SLURM_CPUS_PER_TASK $PBS_NODEFILE $PBS_O_WORKDIR $PBS_ARRAY_INDEX $PBS_NUM_PPN\n",
             "SLURM_X=1\necho $SLURM_X\n",
+            "srun apptainer exec i.sif bash -c '$WITH_CONDA && python t.py'\n",
         ] {
             found("hpu", fine, &[]);
         }

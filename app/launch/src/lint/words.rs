@@ -14,6 +14,7 @@ pub(super) fn check(look: &mut Look<'_>) {
         }
         literal_braces(look, command);
         python_path(look, command);
+        conda_function(look, command);
         packages(look, command);
     });
 }
@@ -158,6 +159,26 @@ fn python_path(look: &mut Look<'_>, command: &Command) {
         if word.assigned().is_some_and(|(name, value)| name == "PYTHONPATH" && program(value)) {
             look.found(word.range.start, "python-path", "is a program; PYTHONPATH lists module folders");
         }
+    }
+}
+
+/// `conda activate` is a function of an interactive shell, which a job has only if its script or a module defines it.
+fn conda_function(look: &mut Look<'_>, command: &Command) {
+    let Some(at) = command.runs("conda") else { return };
+    let activates = command.words.get(at + 1).is_some_and(|word| word.text == "activate");
+    if !activates || !look.table.lint.conda || look.directives.is_empty() {
+        return;
+    }
+    let shell = look.script.lines().next().unwrap_or_default();
+    let is_login = shell.split_whitespace().skip(1).any(|word| word.starts_with('-') && word.contains(['l', 'i']));
+    let place = command.words[at].range.start;
+    let defines = |other: &Command| {
+        let before = other.words.first().is_some_and(|word| word.range.start < place);
+        before && ["source", ".", "eval", "module", "ml"].iter().any(|name| other.has(name))
+    };
+    if !is_login && !look.model.runs.iter().any(|run| defines(&run.command)) {
+        let message = "a job's shell lacks this function of conda's: eval \"$(conda shell.bash hook)\" first";
+        look.found(place, "conda-function", message);
     }
 }
 
