@@ -138,7 +138,10 @@ fn variables(look: &mut Look<'_>, directive: &Directive) {
         (end > 0).then(|| &value[at..at + 1 + usize::from(open) + end + usize::from(close)])
     };
     let variable = value.match_indices('$').find_map(|(at, _)| name_of(at));
+    // Slurm replaces these in the names of logs.
+    let pattern = value.find('%').filter(|_| directive.option == "job-name").and_then(|at| value.get(at..at + 2));
     let literal = variable
+        .or(pattern)
         .or_else(|| value.starts_with("~/").then_some("~"))
         .or_else(|| (value.contains("$(") || value.contains('`')).then_some("the command"));
     let Some(literal) = literal else { return };
@@ -156,6 +159,8 @@ fn variables(look: &mut Look<'_>, directive: &Directive) {
         format!(
             "{literal} is literal in {option}: no shell reads directives{torque}; write the value, or pass it to qsub"
         )
+    } else if literal.starts_with('%') {
+        format!("{literal} is literal in {option}: Slurm replaces it in the names of logs only")
     } else {
         format!(
             "{literal} is literal in {option}: no shell reads directives; write the value, or pass it to sbatch: \
@@ -226,6 +231,7 @@ mod tests {
         literal("#SBATCH --output=$SCRATCH/%j.out\n");
         literal("#SBATCH -J run_${NAME}\n");
         literal("#SBATCH --chdir=~/x\n");
+        literal("#SBATCH -J run_%j\n");
         literal("#PBS -o x.$PBS_JOBID\n");
         found("hpu", "#PBS -l nodes=2:ppn=4 -o x.$PBS_JOBID\n", &[]);
         found("hpu", "#SBATCH --output=%x-%j.out --comment='1 $'\n#PBS -o ^array_index^.log\n", &[]);

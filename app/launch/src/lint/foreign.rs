@@ -180,7 +180,13 @@ fn requests(look: &mut Look<'_>, at: usize, words: &[&str], (is_command, is_pbs)
             say(look, at, "foreign-request", &feature, &lint.foreign.constraint);
             continue;
         }
-        let model = words_of(value).find(|word| lint.foreign.models.contains(word));
+        let models = &lint.foreign.models;
+        let is_model = |word: &str| models.iter().any(|model| model == word);
+        // `TeslaV100`, of two of them.
+        let is_one = |word: &String| {
+            is_model(word) || models.iter().any(|model| word.strip_prefix(&**model).is_some_and(is_model))
+        };
+        let model = words_of(value).find(is_one);
         let asks = || is_own || words_of(value).any(|word| lint.foreign.requests.contains(&word));
         if let Some(model) = model {
             say(look, at, "foreign-request", &model, &lint.foreign.model);

@@ -243,6 +243,14 @@ impl Model {
         }
     }
 
+    /// Whether the script shows the text of a word, or the value of the variable that it is.
+    pub(super) fn is_known(&self, word: &Token) -> bool {
+        match word.variable() {
+            Some(name) => self.value(name, word.range.start).is_some(),
+            None => !word.text.starts_with('$'),
+        }
+    }
+
     /// The number that one of a command's options has.
     pub(super) fn number(&self, script: &str, command: &Command, flags: &[&str]) -> Option<u64> {
         let (text, words) = command.value(flags)?;

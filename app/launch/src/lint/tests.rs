@@ -164,7 +164,12 @@ fn a_job_for_the_other_vendor() {
         found("popdist", request, &["foreign-request"]);
         found("hpu", request, &[]);
     }
-    for request in ["#SBATCH -C a100\n", "#PBS -l select=1:ngpus=4:gputype=A100\n", "sbatch -p v100 job.sh\n"] {
+    for request in [
+        "#SBATCH -C a100\n",
+        "#PBS -l select=1:ngpus=4:gputype=A100\n",
+        "#PBS -l nodes=1:TeslaV100-16GB\n",
+        "sbatch -p v100 job.sh\n",
+    ] {
         found("hpu", request, &["foreign-request"]);
     }
     found("xpu", "N=$(nvidia-smi -L | wc -l)\n", &["foreign-program"]);

@@ -1,7 +1,8 @@
 //! The script's own variables that it never sets.
 
+use super::model::file_name;
 use super::names::given;
-use super::shell::{Command, Token};
+use super::shell::{Command, substitutions};
 use super::{Look, names};
 use crate::target::Target;
 use sorting::{SortedMap, SortedSet};
@@ -10,7 +11,7 @@ use sorting::{SortedMap, SortedSet};
 /// vendor's; one that is set later is empty until then. Nothing is reported for a script that sources another one, which
 /// may set it, except for a scheduler's names.
 pub(super) fn check(look: &mut Look<'_>) {
-    let sources = look.commands.iter().any(reads_another);
+    let sources = look.commands.iter().any(|command| reads_another(look, command));
     let set = set(look);
     let asked = asked(look);
     let of_vendors = of_vendors();
@@ -28,7 +29,10 @@ pub(super) fn check(look: &mut Look<'_>) {
         // `$NF` and the like belong to other languages.
         let is_other = ["awk", "gawk", "perl", "expect"].iter().any(|name| step.command.runs(name).is_some());
         let is_own = name.len() > 1 && !name.to_ascii_lowercase().ends_with("_proxy");
-        if is_other || !is_own || used.has_default || asked.contains(name) {
+        // What programs read may come from the user's profile, and a job may show it.
+        let is_shown = step.words().first().is_some_and(|word| names::is_quiet(&word.text));
+        let is_shown = is_shown && names::read_by_programs(name);
+        if is_other || !is_own || is_shown || used.has_default || asked.contains(name) {
             continue;
         }
         if is_of_scheduler(name) && !set.contains_key(name) {
@@ -75,7 +79,9 @@ fn of_scheduler(look: &mut Look<'_>, name: &str, at: usize) {
         return;
     };
     if look.asked(first).is_none() && options.all(|option| look.asked(option).is_none()) {
-        let message = format!("Slurm sets ${name} only for jobs with --{first}, which no directive has: it is empty");
+        let message = format!(
+            "Slurm sets ${name} only for jobs with --{first}, which no directive has: it is empty unless given at submission"
+        );
         look.found(at, "unset-variable", message);
     }
 }
@@ -93,17 +99,21 @@ fn distance(from: &str, to: &str) -> usize {
     row[to.len()]
 }
 
-/// Whether a command sources a file of the user's or the site's own; a Python environment sets its own names only.
-fn reads_another(command: &Command) -> bool {
-    let of_environments = |word: &Token| {
-        let name = word.text.rsplit('/').next().unwrap_or_default();
-        names::activates(name)
-    };
-    let reads = |name: &str| {
-        let at = command.words.iter().position(|word| word.text == name);
-        at.is_some_and(|at| !command.words.get(at + 1).is_some_and(of_environments))
-    };
-    ["source", ".", "eval"].into_iter().any(reads)
+/// Whether a command sources a file of the user's or the site's own, or evaluates a text that only a run shows; a Python
+/// environment sets its own names only.
+fn reads_another(look: &Look<'_>, command: &Command) -> bool {
+    command.words.iter().enumerate().any(|(at, word)| {
+        let next = command.words.get(at + 1);
+        match &*word.text {
+            "source" | "." => !next.is_some_and(|word| names::activates(file_name(&word.text))),
+            "eval" => !next.is_some_and(|word| {
+                let inner = substitutions(look.script, &word.pieces);
+                let program = inner.first().and_then(|inner| look.script[inner.clone()].split_whitespace().next());
+                program.map_or(look.model.is_known(word), |program| names::activates(file_name(program)))
+            }),
+            _ => false,
+        }
+    })
 }
 
 /// Names that the script tests for being set, sets if they are not, or documents as inputs.
@@ -198,6 +208,14 @@ mod tests {
         ] {
             found("hpu", fine, &[]);
         }
+    }
+
+    #[test]
+    fn names_of_texts_that_only_a_run_shows() {
+        found("hpu", "eval \"$(../conda/bin/conda shell.bash hook)\"\necho $part\n", &["unset-variable"]);
+        found("hpu", "C=\"echo $part\"\neval $C\n", &["unset-variable"]);
+        found("hpu", "eval \"$(tool)\"\neval $1\necho $part\n", &[]);
+        found("hpu", "echo $HF_HOME\n", &[]);
     }
 
     #[test]
