@@ -27,8 +27,7 @@ pub(super) fn check(look: &mut Look<'_>) {
         // A text for another shell reads what it is given.
         let is_used = |step: usize| {
             let step = &model.steps[step];
-            let shows = step.words().first().is_some_and(|word| names::is_quiet(&word.text));
-            !step.inner && !shows
+            !step.inner && !step.is_quiet()
         };
         let is_read = model.uses.iter().any(|used| used.name == name && used.at != set.at && is_used(used.step));
         let is_passed = model.sets.iter().any(|other| other.name == name && other.kind != SetKind::Own)

@@ -182,9 +182,11 @@ fn requests(look: &mut Look<'_>, at: usize, words: &[&str], (is_command, is_pbs)
         }
         let models = &lint.foreign.models;
         let is_model = |word: &str| models.iter().any(|model| model == word);
-        // `TeslaV100`, of two of them.
+        // `TeslaV100`, of two of them; `RTX8000`, with a number.
         let is_one = |word: &String| {
-            is_model(word) || models.iter().any(|model| word.strip_prefix(&**model).is_some_and(is_model))
+            let follows = |rest: &str| is_model(rest) || rest.bytes().all(|byte| byte.is_ascii_digit());
+            let begins = |model: &String| !model.ends_with(|c: char| c.is_ascii_digit()) && word.starts_with(&**model);
+            is_model(word) || models.iter().any(|model| begins(model) && follows(&word[model.len()..]))
         };
         let model = words_of(value).find(is_one);
         let asks = || is_own || words_of(value).any(|word| lint.foreign.requests.contains(&word));

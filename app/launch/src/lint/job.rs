@@ -68,10 +68,23 @@ fn placeholders(look: &mut Look<'_>) {
         let inner = closed('[', ']').or_else(|| closed('<', '>')).filter(|inner| is_text(inner));
         places.extend(inner.map(|inner| (range.start, &text[..inner.len() + 2])));
     }
+    // `/path/to/data`, `your_script.py`, `$HOME/.../code`.
+    let is_open = |text: &str| {
+        let mut parts = text.split(['/', '=', ':']);
+        !text.contains(char::is_whitespace)
+            && (text.contains("path/to/")
+                || parts.any(|part| part == "..." || ["your_", "your-"].iter().any(|b| part.starts_with(b))))
+    };
+    for step in look.model.steps.iter().filter(|step| !step.is_quiet()) {
+        let open = step.command.words.iter().filter(|word| is_open(&word.text));
+        places.extend(open.map(|word| (word.range.start, &script[word.range.clone()])));
+    }
     for directive in &look.directives {
         let value = &*directive.value;
         let in_brackets = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).is_some_and(is_text);
-        let is_open = (in_brackets && directive.option != "constraint") || value.to_ascii_lowercase().contains("xxxx");
+        let is_open = (in_brackets && directive.option != "constraint")
+            || is_open(value)
+            || value.to_ascii_lowercase().contains("xxxx");
         let place = script[directive.at..].find(value).filter(|_| is_open);
         places.extend(place.map(|at| (directive.at + at, value)));
     }

@@ -137,8 +137,11 @@ impl Model {
         let number = self.steps.len();
         let nested: Vec<Range<usize>> =
             step.command.words.iter().flat_map(|word| substitutions(script, &word.pieces)).collect();
+        let feeds = step.words().iter().any(|word| is_shell(&word.text)) && step.text().is_none();
+        let documents = if feeds { step.command.documents.clone() } else { Vec::new() };
+        let starts = step.starts_processes();
         let text = step.text().filter(|token| token.variable().is_none()).and_then(|token| match &token.pieces[..] {
-            [piece] => Some((piece.clone(), step.starts_processes())),
+            [piece] => Some(piece.clone()),
             _ => None,
         });
         for word in &step.command.words {
@@ -158,10 +161,12 @@ impl Model {
         for part in nested {
             self.commands(script, part, (inner, tasks), block);
         }
-        if let Some((piece, starts)) = text {
+        let text = text.map(|piece| (piece.range, piece.quote == Quote::Single));
+        let documents = documents.into_iter().map(|document| (document.range, document.quoted));
+        for (range, is_literal) in text.into_iter().chain(documents) {
             let used = self.uses.len();
-            self.commands(script, piece.range, (true, tasks || starts), block);
-            if piece.quote != Quote::Single {
+            self.commands(script, range, (true, tasks || starts), block);
+            if !is_literal {
                 // The outer shell has expanded them.
                 self.uses.truncate(used);
             }
@@ -369,6 +374,11 @@ impl Step {
             .iter()
             .position(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c'))?;
         words.get(shell + option + 2)
+    }
+
+    /// Whether it only shows or tests its words.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.words().first().is_some_and(|word| names::is_quiet(file_name(&word.text)))
     }
 
     /// Whether it starts a command in several processes.

@@ -17,11 +17,11 @@ pub(super) fn check(look: &mut Look<'_>) {
         let second = words.get(1).map_or("", |word| &*word.text);
         let names_it = words.iter().any(|word| word.text.contains("PBS_O_WORKDIR"));
         match &*first.text {
-            // Without a folder it leads home.
+            // Without a folder it leads home; with one, it was meant, also if it starts there.
             "cd" if second.is_empty() => {}
-            "cd" | "pushd" if !is_relative(second) => return,
+            "cd" | "pushd" => return,
             "source" | "." if !is_relative(second) || names::activates(second) => {}
-            "cd" | "pushd" | "source" | "." => found = words.get(1),
+            "source" | "." => found = words.get(1),
             _ if names_it && first.assigned().is_none() => return,
             "export" | "echo" | "mkdir" | "module" | "conda" => {}
             _ => {
@@ -60,14 +60,13 @@ mod tests {
     fn a_job_that_starts_at_home() {
         let script = "#PBS -l select=1\nmodule load x\npython t.py\n";
         check("hpu", script, &script.replace("python", "cd \"$PBS_O_WORKDIR\"\npython"), &["start-folder"]);
-        let relative = "#PBS -l select=1\ncd src\npython t.py\n";
-        check("hpu", relative, &relative.replace("cd src", "cd \"$PBS_O_WORKDIR\"\ncd src"), &["start-folder"]);
         found("hpu", "#PBS -l select=1\nsource ~/x\ncd #y\n{ python \\\n  t.py\n}\n", &["start-folder"]);
         for fine in [
             "#PBS -l select=1\ncd $PBS_O_WORKDIR\npython t.py\n",
             "#PBS -l select=1\ncd /projects/x\npython t.py\n",
             "#PBS -l select=1\nW=$PBS_O_WORKDIR\ncd \"$W\"\npython t.py\n",
             "#PBS -l select=1\npython ~/t.py\n",
+            "#PBS -l select=1\ncd src\npython t.py\n",
             "#PBS -l select=1\nmpiexec -wdir $PBS_O_WORKDIR python t.py\n",
             "#PBS -d .\n#PBS -l select=1\npython t.py\n",
             "#SBATCH -N 1\npython t.py\n",

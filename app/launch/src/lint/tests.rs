@@ -168,10 +168,13 @@ fn a_job_for_the_other_vendor() {
         "#SBATCH -C a100\n",
         "#PBS -l select=1:ngpus=4:gputype=A100\n",
         "#PBS -l nodes=1:TeslaV100-16GB\n",
+        "#SBATCH --gres=gpu:rtx8000:1\n",
         "sbatch -p v100 job.sh\n",
     ] {
         found("hpu", request, &["foreign-request"]);
     }
+    found("xpu", "apptainer exec i.sif bash <<END\nnvidia-smi\nEND\n", &["foreign-program"]);
+    found("xpu", "cat > x <<END\nnvidia-smi\nEND\n", &[]);
     found("xpu", "N=$(nvidia-smi -L | wc -l)\n", &["foreign-program"]);
     found(
         "xpu",
@@ -441,13 +444,19 @@ fn names_that_are_still_to_be_filled_in() {
     open("#SBATCH <your options>\n");
     open("DATA=\"[data-folder]/train\"\n");
     open("DATA='<PATH TO DATA>'\n");
+    open("python your_script.py\n");
+    open("python t.py --data /path/to/data\n");
+    open("export PYTHONPATH=$HOME/.../x\n");
+    open("#SBATCH --account=your-account\n");
     for fine in [
         "#SBATCH --constraint=[a|b] -w node[1-3]\n",
         "sort <in>out\n",
         "sort < in > out\n",
         "sort <in >out\n",
         "echo '<b>' \"<b>\"\n",
-        "# <x>\n",
+        "# <x> /path/to/x\n",
+        "echo 'usage: x path/to/y'; echo $1 path/to/y\n",
+        "python t.py --name yours ..\n",
         "cat <<END\n<b>\nEND\n",
         "read a < x # y <b>\n",
     ] {

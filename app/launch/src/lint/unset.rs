@@ -30,8 +30,7 @@ pub(super) fn check(look: &mut Look<'_>) {
         let is_other = ["awk", "gawk", "perl", "expect"].iter().any(|name| step.command.runs(name).is_some());
         let is_own = name.len() > 1 && !name.to_ascii_lowercase().ends_with("_proxy");
         // What programs read may come from the user's profile, and a job may show it.
-        let is_shown = step.words().first().is_some_and(|word| names::is_quiet(&word.text));
-        let is_shown = is_shown && names::read_by_programs(name);
+        let is_shown = step.is_quiet() && names::read_by_programs(name);
         if is_other || !is_own || is_shown || used.has_default || asked.contains(name) {
             continue;
         }
