@@ -16,7 +16,7 @@ use training::words::NOTEBOOK_MAGICS;
 pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
     let target = args.target;
     if let Some(file) = &args.lint {
-        return lint(file, target);
+        return lint(args, file);
     }
     let site = if args.site.ends_with(".toml") {
         let text = std::fs::read_to_string(&args.site).with_context(|| args.site.clone())?;
@@ -113,7 +113,8 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
 }
 
 /// Findings to stderr, the patch to stdout; false if there is a finding. Of a notebook, the shell lines are checked.
-fn lint(file: &Path, target: Target) -> Result<bool> {
+fn lint(args: &LaunchArgs, file: &Path) -> Result<bool> {
+    let target = args.target;
     let shown = file.display().to_string();
     let script = match text_of(std::fs::read(file).with_context(|| shown.clone())?) {
         Ok(script) => script,
@@ -131,7 +132,11 @@ fn lint(file: &Path, target: Target) -> Result<bool> {
         }
         return Ok(findings.is_empty());
     }
-    let linted = launch::lint(&script, target);
+    let mut linted = launch::lint(&script, target);
+    if args.project.is_some() {
+        linted.findings.extend(launch::refused(&script, target, &request(args, target)?));
+        sorting::by_key(&mut linted.findings, |finding| finding.line);
+    }
     for finding in &linted.findings {
         say_line!("{shown}:{}: warning[{}] {}", finding.line, finding.rule, finding.message);
     }

@@ -9,6 +9,7 @@ mod job;
 mod model;
 mod names;
 mod processes;
+mod program;
 mod ranks;
 mod shares;
 mod shell;
@@ -17,6 +18,8 @@ mod unset;
 mod vendor;
 mod wall_time;
 mod words;
+
+pub use program::refused;
 
 use crate::target::Target;
 use directives::Directive;

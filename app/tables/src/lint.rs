@@ -36,6 +36,8 @@ pub struct Lint {
     pub launcher: Vec<WrongLauncher>,
     /// The message if a job requests another vendor's devices; empty if the target's have the same name.
     pub devices: String,
+    /// How many of the target's devices are in one that a scheduler counts, if more than one.
+    pub parts: Option<u64>,
     /// What replaces a word of `foreign`.
     pub instead: SortedMap<String, String>,
     /// Words of scripts for another vendor's devices. They are in a guide without a target, and apply to all targets.

@@ -132,13 +132,14 @@ impl Job {
                 return look.found(place, "started-twice", message);
             }
         }
-        if let (Some(processes), Some(devices)) = (processes, self.devices)
-            && processes > devices.max(1)
+        let devices = self.devices.map(|devices| devices.max(1) * look.table.lint.parts.unwrap_or(1));
+        if let (Some(processes), Some(devices)) = (processes, devices)
+            && processes > devices
             && name != "accelerate"
         {
             let device = &look.table.device;
             let message =
-                format!("starts {processes} processes on each machine; the job has {devices} {device}s there");
+                format!("starts {processes} processes on each machine, where the job has {devices} × {device}");
             look.found(place, "processes", message);
         }
         let Some(machines) = machines.filter(|machines| *machines > 1 && !looped) else {
@@ -287,6 +288,7 @@ mod tests {
         let devices = "#!/bin/bash\n#SBATCH -N 1 --gres=gpu:hl225:4\ntorchrun --nproc_per_node 8 t.py\n";
         tests::found("hpu", devices, &["processes"]);
         tests::found("hpu", &devices.replace(":4", ":8"), &[]);
+        tests::found("xpu", devices, &[]);
         check_machines("python t.py\n", &["first-machine"]);
         check_machines("python prepare.py\nsrun python t.py\n", &[]);
         check_machines("for n in a b; do ssh $n python t.py; done\n", &[]);
