@@ -52,10 +52,10 @@ impl Job {
         let tasks_per_node = look.asked_number("ntasks-per-node").or_else(|| of_slurm.and_then(shared));
         let tasks = of_slurm.or_else(|| Some(nodes? * tasks_per_node?));
         let last = |text: &str| text.rsplit(':').next().and_then(|number| number.parse::<u64>().ok());
-        // `--gres=gpu:a100:4`; a list may have other things in it.
-        let gres = look.asked("gres").filter(|text| !text.contains(',')).and_then(last);
-        let of_job = look.asked("gpus").and_then(last).filter(|_| nodes == Some(1));
-        let devices = gres.or(look.asked("gpus-per-node").and_then(last)).or(of_job);
+        // After the kind and the model; a list may have other things in it.
+        let of_option = |option: &str| look.asked(option).filter(|text| !text.contains(',')).and_then(last);
+        let mut options = names::device_options().filter(|(_, of_node)| *of_node || nodes == Some(1));
+        let devices = options.find_map(|(option, _)| of_option(option));
         Job { is_job: !look.directives.is_empty(), nodes, tasks_per_node, tasks, devices }
     }
 
