@@ -29,8 +29,8 @@ pub(super) fn check(look: &mut Look<'_>) {
             let step = &model.steps[step];
             !step.inner && !step.is_quiet()
         };
-        let is_read = model.uses.iter().any(|used| used.name == name && used.at != set.at && is_used(used.step));
-        let is_passed = model.sets.iter().any(|other| other.name == name && other.kind != SetKind::Own)
+        let is_read = model.uses_of(name).any(|used| used.at != set.at && is_used(used.step));
+        let is_passed = model.sets_of(name).any(|other| other.kind != SetKind::Own)
             || model.steps.iter().flat_map(|step| &step.command.words).any(|word| {
                 // `mpirun -x NAME`, `docker run -e NAME`, `--export=ALL,NAME`.
                 word.range.start > set.at

@@ -1,8 +1,7 @@
 //! Words of scripts for another vendor's devices, by the table for all targets.
 
-use super::Look;
 use super::shell::{Command, Token, is_named};
-use super::wall_time::ALONE;
+use super::{Look, names};
 
 /// Commands that only name a program.
 const NAMING: [&str; 10] = ["echo", "printf", "which", "command", "type", "hash", "pip", "pip3", "conda", "module"];
@@ -168,7 +167,7 @@ fn requests(look: &mut Look<'_>, at: usize, words: &[&str], (is_command, is_pbs)
                 _ => (*word, next),
             },
         };
-        takes_value = value == next && (is_pbs || !ALONE.contains(word));
+        takes_value = value == next && (is_pbs || !names::stands_alone(word));
         let is_place = ["--constraint", "-C", "--prefer", "--partition", "-p", "-q"].contains(&key);
         let is_own = lint.foreign.requests.iter().any(|own| own.starts_with('-') && key.starts_with(&**own));
         let is_request = is_own || key == "--gres" || (key == "-l" && is_pbs) || key.starts_with("--tres");

@@ -4,6 +4,7 @@
 
 use super::names;
 use super::shell::{Command, Piece, Quote, Token, commands_in, expansions, is_name, substitutions};
+use sorting::SortedMap;
 use std::ops::Range;
 
 /// A script, read once.
@@ -17,6 +18,9 @@ pub(super) struct Model {
     pub(super) uses: Vec<Use>,
     /// The commands, with values in place of variables.
     pub(super) runs: Vec<Run>,
+    /// The numbers of what sets a name, and of what expands it.
+    sets_of: SortedMap<String, Vec<usize>>,
+    uses_of: SortedMap<String, Vec<usize>>,
 }
 
 /// A command of the script.
@@ -95,6 +99,8 @@ impl Model {
     pub(super) fn read(script: &str) -> Model {
         let mut model = Model::default();
         model.commands(script, 0..script.len(), (false, false), Block::default());
+        model.sets_of = numbers(model.sets.iter().map(|set| &set.name));
+        model.uses_of = numbers(model.uses.iter().map(|used| &used.name));
         for step in 0..model.steps.len() {
             model.run(script, step);
         }
@@ -225,8 +231,8 @@ impl Model {
     /// is set.
     fn value(&self, name: &str, before: usize) -> Option<Vec<(usize, Piece)>> {
         let mut pieces = None;
-        let own = |set: &&Set| set.name == name && set.at < before && set.kind != SetKind::Prefix;
-        for set in self.sets.iter().filter(own) {
+        let own = |set: &&Set| set.at < before && set.kind != SetKind::Prefix;
+        for set in self.sets_of(name).filter(own) {
             let value = set.value.as_ref().map(|pieces| pieces.iter().map(|piece| (set.at, piece.clone())).collect());
             match (set.adds, &mut pieces) {
                 (true, Some(known)) => *known = [std::mem::take(known), value?].concat(),
@@ -236,16 +242,26 @@ impl Model {
         pieces
     }
 
+    /// What sets or exports a name.
+    pub(super) fn sets_of(&self, name: &str) -> impl Iterator<Item = &Set> {
+        self.sets_of.get(name).into_iter().flatten().map(|number| &self.sets[*number])
+    }
+
+    /// What expands a name.
+    pub(super) fn uses_of(&self, name: &str) -> impl Iterator<Item = &Use> {
+        self.uses_of.get(name).into_iter().flatten().map(|number| &self.uses[*number])
+    }
+
     /// A text in which variables with a constant value are replaced by it.
     pub(super) fn constant(&self, script: &str, text: &str, before: usize) -> Option<String> {
-        let Some(name) = text.strip_prefix('$') else {
-            return (!text.contains(['$', '`'])).then(|| text.to_string());
-        };
-        let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
-        match &self.value(name, before)?[..] {
-            [(set, piece)] => self.constant(script, &script[piece.range.clone()], *set),
-            _ => None,
+        let (mut text, mut before) = (text, before);
+        while let Some(name) = text.strip_prefix('$') {
+            let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+            // Each value is set before the one that uses it.
+            let [(set, piece)] = &self.value(name, before)?[..] else { return None };
+            (text, before) = (&script[piece.range.clone()], *set);
         }
+        (!text.contains(['$', '`'])).then(|| text.to_string())
     }
 
     /// Whether the script shows the text of a word, or the value of the variable that it is.
@@ -265,7 +281,8 @@ impl Model {
     /// Whether a command starts a program that trains, or what starts one.
     pub(super) fn trains(&self, step: usize) -> bool {
         let is_one = |name: &str| names::starts(name) || names::machine(name).is_some() || name.starts_with("python");
-        let runs = self.runs.iter().filter(|run| run.step == step && !run.is_quiet());
+        let first = self.runs.partition_point(|run| run.step < step);
+        let runs = self.runs[first..].iter().take_while(|run| run.step == step).filter(|run| !run.is_quiet());
         runs.flat_map(|run| &run.command.words).any(|word| is_one(file_name(&word.text)))
     }
 
@@ -298,14 +315,14 @@ impl Model {
         for word in &step.command.words {
             if of_text.is_some() && word.variable() == of_text {
                 let starts = tasks || step.starts_processes();
-                for words in self.spliced(script, word, before, &mut left) {
+                for words in self.spliced(script, word, before, (0, &mut left)) {
                     let command = Command { words, ..Command::default() };
                     runs.push(Run { command, step: number, tasks: starts });
                 }
                 words.push(word.clone());
                 continue;
             }
-            let mut parts = self.spliced(script, word, before, &mut left).into_iter();
+            let mut parts = self.spliced(script, word, before, (0, &mut left)).into_iter();
             words.extend(parts.next().unwrap_or_default());
             for part in parts {
                 let part = std::mem::replace(&mut words, part);
@@ -318,10 +335,16 @@ impl Model {
     }
 
     /// The words that a word is after expansion, command by command.
-    fn spliced(&self, script: &str, word: &Token, before: usize, left: &mut usize) -> Vec<Vec<Token>> {
+    fn spliced(
+        &self,
+        script: &str,
+        word: &Token,
+        before: usize,
+        (depth, left): (usize, &mut usize),
+    ) -> Vec<Vec<Token>> {
         let unchanged = || vec![vec![word.clone()]];
         *left = left.saturating_sub(1);
-        let Some(name) = word.variable().filter(|_| *left > 0) else { return unchanged() };
+        let Some(name) = word.variable().filter(|_| *left > 0 && depth < DEEPEST) else { return unchanged() };
         let Some(pieces) = self.value(name, before).filter(|pieces| !pieces.is_empty()) else { return unchanged() };
         let mut all: Vec<Vec<Token>> = vec![Vec::new()];
         for (set, piece) in &pieces {
@@ -330,7 +353,7 @@ impl Model {
                     all.push(Vec::new());
                 }
                 for word in &command.words {
-                    let mut parts = self.spliced(script, word, *set, left).into_iter();
+                    let mut parts = self.spliced(script, word, *set, (depth + 1, &mut *left)).into_iter();
                     if let (Some(last), Some(part)) = (all.last_mut(), parts.next()) {
                         last.extend(part);
                     }
@@ -342,6 +365,18 @@ impl Model {
         let is_one = word.pieces[0].quote == Quote::Bare || word.text.contains('[');
         if is_one || (all.len() == 1 && all[0].len() == 1) || is_evaluated(self, word) { all } else { unchanged() }
     }
+}
+
+/// The positions of each name in a list.
+fn numbers<'n>(names: impl Iterator<Item = &'n String>) -> SortedMap<String, Vec<usize>> {
+    let mut found: SortedMap<String, Vec<usize>> = SortedMap::new();
+    for (number, name) in names.enumerate() {
+        match found.get_mut(name.as_str()) {
+            Some(known) => known.push(number),
+            None => drop(found.insert(name.clone(), vec![number])),
+        }
+    }
+    found
 }
 
 impl Run {

@@ -26,6 +26,12 @@ pub(super) fn slurm_option(name: &str) -> Option<(&'static str, bool)> {
     })
 }
 
+/// Whether a word is an option of Slurm without a value.
+pub(super) fn stands_alone(word: &str) -> bool {
+    let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|letter| letter.len() == 1));
+    name.and_then(slurm_option).is_some_and(|(_, takes)| !takes)
+}
+
 /// Whether a value follows the letter of an option of `qsub`; none if it is no option.
 pub(super) fn pbs_option(letter: &str) -> Option<bool> {
     of(&[PBS], "option").find_map(|line| {

@@ -1,6 +1,6 @@
 //! Processes: numbers that are read before the processes exist, and programs that don't start where they are awaited.
 
-use super::model::{Model, Run, Set, SetKind, Use, file_name};
+use super::model::{Model, Run, SetKind, Use, file_name};
 use super::shell::Command;
 use super::{Look, names};
 
@@ -204,21 +204,25 @@ fn spellings(flag: &str) -> [String; 2] {
     [flag.to_string(), flag.replace('_', "-")]
 }
 
+/// So many variables are followed.
+const MOST: usize = 100;
+
 /// Whether the value reaches a program: in its words or its environment.
 fn is_passed_on(model: &Model, used: &Use, seen: &mut Vec<usize>) -> bool {
     let step = &model.steps[used.step];
     let words = &step.command.words;
     let in_word = |at: usize| words.iter().any(|word| word.range.contains(&at) && word.range.contains(&used.at));
-    if let Some(set) = model.sets.iter().find(|set| set.step == used.step && in_word(set.at)) {
+    let first = model.sets.partition_point(|set| set.step < used.step);
+    let mut own = model.sets[first..].iter().take_while(|set| set.step == used.step);
+    if let Some(set) = own.find(|set| in_word(set.at)) {
         return match set.kind {
             SetKind::Exported => true,
             SetKind::Prefix => model.trains(used.step),
             SetKind::Own => {
-                let exported = |other: &&Set| other.name == set.name && other.kind == SetKind::Exported;
-                let mut later = model.uses.iter().filter(|other| other.name == set.name && other.at > used.at);
-                model.sets.iter().any(|other| exported(&other))
+                let mut later = model.uses_of(&set.name).filter(|other| other.at > used.at);
+                model.sets_of(&set.name).any(|other| other.kind == SetKind::Exported)
                     || later.any(|other| {
-                        let is_new = !seen.contains(&other.at);
+                        let is_new = seen.len() < MOST && !seen.contains(&other.at);
                         seen.push(other.at);
                         is_new && is_passed_on(model, other, seen)
                     })

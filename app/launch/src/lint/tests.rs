@@ -392,6 +392,10 @@ fn odd_scripts() {
         "A=\"$A\"\neval \"$A\" $A ${A",
         "A='x $B $B'\nB='$A $A'\n$A",
         &"$(".repeat(500),
+        &(0..500)
+            .map(|i| format!("A{}=\"$A{i}\"\n", i + 1))
+            .chain(["A0=$SLURM_PROCID\nsrun $A500 torchrun --nnodes $A500 t.py".into()])
+            .collect::<String>(),
         &(0..40).map(|i| format!("A{}=\"$A{i} $A{i} $A{i}\"\n", i + 1)).chain(["$A40".into()]).collect::<String>(),
     ] {
         for target in super::Target::all() {

@@ -39,13 +39,16 @@ pub(super) fn check(look: &mut Look<'_>) {
         } else if sources || step.inner || is_given(name) {
             // Another shell may have its own, for example in a container.
         } else if let Some(first) = set.get(name) {
+            if *first <= used.at {
+                continue;
+            }
             let is_same_word =
                 step.command.words.iter().any(|word| word.range.contains(first) && word.range.contains(&used.at));
             let setter =
                 model.steps.iter().rfind(|step| step.command.words.iter().any(|word| word.range.contains(first)));
             let same_loop =
                 step.block.looped.is_some() && setter.is_some_and(|setter| setter.block.looped == step.block.looped);
-            if *first > used.at && !step.block.function && !same_loop && !is_same_word {
+            if !step.block.function && !same_loop && !is_same_word {
                 let line = look.line(*first);
                 let message = format!("${name} is set only in line {line}: here it is empty unless set at submission");
                 look.found(used.at, "unset-variable", message);
