@@ -5,16 +5,18 @@ use crate::messages::{OnDisk, message};
 use crate::reading::text_of;
 use crate::said::say_line;
 use crate::usage::usage;
-use crate::{launch_fields, launch_project};
+use crate::{launch_fields, launch_project, notebook_shell};
 use anyhow::{Context, Result};
 use launch::{Request, Scheduler, Script, Target};
+use python::notebook::{Notebook, is_notebook};
 use std::io::Write;
 use std::path::Path;
+use training::words::NOTEBOOK_MAGICS;
 
 pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
     let target = args.target;
     if let Some(file) = &args.lint {
-        return lint(file, target);
+        return lint(args, file);
     }
     let site = if args.site.ends_with(".toml") {
         let text = std::fs::read_to_string(&args.site).with_context(|| args.site.clone())?;
@@ -110,8 +112,9 @@ fn request(args: &LaunchArgs, target: Target) -> Result<Request> {
     Ok(request)
 }
 
-/// Findings to stderr, the patch to stdout; false if there is a finding.
-fn lint(file: &Path, target: Target) -> Result<bool> {
+/// Findings to stderr, the patch to stdout; false if there is a finding. Of a notebook, the shell lines are checked.
+fn lint(args: &LaunchArgs, file: &Path) -> Result<bool> {
+    let target = args.target;
     let shown = file.display().to_string();
     let script = match text_of(std::fs::read(file).with_context(|| shown.clone())?) {
         Ok(script) => script,
@@ -120,7 +123,20 @@ fn lint(file: &Path, target: Target) -> Result<bool> {
             return Ok(false);
         }
     };
-    let linted = launch::lint(&script, target);
+    if is_notebook(&shown) {
+        let notebook = Notebook::read(&script, NOTEBOOK_MAGICS).map_err(|fault| usage(format!("{shown}: {fault}")))?;
+        let findings = notebook_shell::findings(&notebook, target);
+        findings.iter().for_each(|finding| say_line!("{}", finding.shown(&shown)));
+        if findings.is_empty() {
+            say_line!("{}", launch::lint("", target).checked);
+        }
+        return Ok(findings.is_empty());
+    }
+    let mut linted = launch::lint(&script, target);
+    if args.project.is_some() {
+        linted.findings.extend(launch::refused(&script, target, &request(args, target)?));
+        sorting::by_key(&mut linted.findings, |finding| finding.line);
+    }
     for finding in &linted.findings {
         say_line!("{shown}:{}: warning[{}] {}", finding.line, finding.rule, finding.message);
     }

@@ -16,6 +16,7 @@ mod launch_project;
 mod launch_script;
 mod matrix;
 mod messages;
+mod notebook_shell;
 mod output;
 mod port;
 mod project;

@@ -5,15 +5,17 @@ use crate::messages::{OnDisk, count, messages, outline, removed_comments, summar
 use crate::project::{Input, Project, is_configuration};
 use crate::said::{say, say_line};
 use crate::usage::{Usage, usage};
-use crate::{launch_project, output, sarif};
+use crate::{launch_project, notebook_shell, output, sarif};
 use anyhow::Result;
 use codemod::{
     Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, TwinCommands,
 };
-use launch::Twin;
+use launch::{Target, Twin};
+use python::notebook::Notebook;
 use python::{SourceFile, Trees};
 use std::collections::BTreeSet;
 use training::Program;
+use training::words::NOTEBOOK_MAGICS;
 
 /// Ports, prints or writes. Returns whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
@@ -48,6 +50,8 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     for line in messages(found) {
         say_line!("{line}");
     }
+    let of_shell = shell_lines(&project, ported, &on_disk, &shown);
+    of_shell.iter().for_each(|line| say_line!("{line}"));
     for line in shown.iter().zip(&ported.files).filter_map(|(path, file)| removed_comments(path, &file.edits)) {
         say_line!("{line}");
     }
@@ -79,7 +83,26 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("portolan: error: {sentence}");
     }
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
-    Ok(written && idle.is_empty() && !found(Severity::Error) && !(args.check && found(Severity::Warning)))
+    Ok(written
+        && idle.is_empty()
+        && !found(Severity::Error)
+        && !(args.check && (found(Severity::Warning) || !of_shell.is_empty())))
+}
+
+/// What the check of scripts finds in the shell lines of notebooks, except in lines that have a message already.
+fn shell_lines(project: &Project, ported: &Ported, on_disk: &[OnDisk], shown: &[&str]) -> Vec<String> {
+    let Some(target) = Target::named(&ported.target) else { return Vec::new() };
+    let mut lines = Vec::new();
+    for (((input, file), on_disk), path) in project.inputs.iter().zip(&ported.files).zip(on_disk).zip(shown) {
+        let notebook = match on_disk {
+            OnDisk::Original => input.notebook.clone(),
+            OnDisk::Ported => file.notebook.as_ref().and_then(|json| Notebook::read(json, NOTEBOOK_MAGICS).ok()),
+        };
+        let has_message = |place| file.diagnostics.iter().any(|d| on_disk.place(d).cell == Some(place));
+        let findings = notebook.map(|notebook| notebook_shell::findings(&notebook, target)).unwrap_or_default();
+        lines.extend(findings.iter().filter(|finding| !has_message(finding.place)).map(|finding| finding.shown(path)));
+    }
+    lines
 }
 
 fn texts(project: &Project) -> Vec<SourceFile> {

@@ -32,7 +32,7 @@ mod word;
 
 pub use directives::{directives, mark};
 pub use draft::{plan, said};
-pub use lint::{Finding, Hunk, Linted, lint};
+pub use lint::{Finding, Hunk, Linted, lint, refused};
 pub use plan::{Asked, Flag, Plan, Resources, Setting, Step};
 pub use render::{explained, render};
 pub use request::{Problem, Request, Script, joins_of};

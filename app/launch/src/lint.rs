@@ -2,19 +2,31 @@
 //! documentation.
 
 mod compiled;
+mod directives;
+mod exported;
 mod foreign;
 mod job;
+mod model;
+mod names;
 mod processes;
+mod program;
+mod ranks;
 mod shares;
 mod shell;
+mod start_folder;
 mod unset;
 mod vendor;
 mod wall_time;
 mod words;
 
+pub use program::refused;
+
 use crate::target::Target;
+use directives::Directive;
+use model::Model;
 use serde::{Deserialize, Serialize};
-use shell::{Command, Token, commands};
+use shell::{Command, Quote, Token, commands};
+use sorting::SortedSet;
 use std::fmt::Write;
 use std::ops::Range;
 use tables::LaunchTable;
@@ -46,12 +58,21 @@ pub struct Linted {
 /// Checks a script for a target.
 pub fn lint(script: &str, target: Target) -> Linted {
     let table = target.table();
-    let mut look = Look { script, target, table, commands: commands(script), findings: Vec::new(), edits: Vec::new() };
+    let commands = commands(script);
+    let first =
+        commands.first().and_then(|command| command.words.first()).map_or(script.len(), |word| word.range.start);
+    let directives = directives::read(script, first);
+    let (model, findings, edits) = (Model::read(script), Vec::new(), Vec::new());
+    let mut look = Look { script, target, table, commands, model, directives, findings, edits };
     words::check(&mut look);
     job::check(&mut look);
+    directives::check(&mut look);
+    start_folder::check(&mut look);
+    ranks::check(&mut look);
     wall_time::check(&mut look);
     processes::check(&mut look);
     unset::check(&mut look);
+    exported::check(&mut look);
     vendor::check(&mut look);
     foreign::check(&mut look);
     if let Some(shares) = &table.lint.shares {
@@ -61,7 +82,7 @@ pub fn lint(script: &str, target: Target) -> Linted {
         compiled::check(&mut look, words);
     }
     let hunks = look.hunks();
-    let checked = table.lint.foreign.checked.clone();
+    let checked = look.checked();
     Linted { fixed: look.fixed(), findings: look.findings, hunks, checked }
 }
 
@@ -115,7 +136,11 @@ struct Look<'s> {
     script: &'s str,
     target: Target,
     table: &'static LaunchTable,
+    /// Its own commands.
     commands: Vec<Command>,
+    /// The same as a shell runs them.
+    model: Model,
+    directives: Vec<Directive>,
     findings: Vec<Finding>,
     /// Replaces a range.
     edits: Vec<Edit>,
@@ -124,7 +149,7 @@ struct Look<'s> {
 impl Look<'_> {
     /// A mistake at a place of the script; the same one is reported once per line.
     fn found(&mut self, at: usize, rule: &'static str, message: impl Into<String>) {
-        let line = 1 + self.script[..at].matches('\n').count();
+        let line = self.line(at);
         let finding = Finding { line, rule: rule.to_owned(), message: message.into() };
         if !self.findings.contains(&finding) {
             let at = self.findings.partition_point(|other| other.line <= line);
@@ -132,8 +157,35 @@ impl Look<'_> {
         }
     }
 
+    /// The line of a place, from 1.
+    fn line(&self, at: usize) -> usize {
+        1 + self.script[..at].matches('\n').count()
+    }
+
+    /// What was checked, and which lines run commands that the script does not show.
+    fn checked(&self) -> String {
+        let foreign = &self.table.lint.foreign;
+        let lines: SortedSet<usize> = self.model.unseen().map(|at| self.line(at)).collect();
+        if lines.is_empty() {
+            return foreign.checked.clone();
+        }
+        let list: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        let lines = format!("line{} {}", if list.len() == 1 { "" } else { "s" }, list.join(", "));
+        format!("{} {}", foreign.checked, foreign.unseen.replace("{lines}", &lines))
+    }
+
     fn mend(&mut self, range: Range<usize>, new: impl Into<String>) {
         let new = new.into();
+        // Quotes in a text that is itself in quotes would end it.
+        let in_quotes = || {
+            let mut pieces = self.commands.iter().flat_map(|command| &command.words).flat_map(|word| &word.pieces);
+            pieces.any(|piece| {
+                piece.quote != Quote::Bare && piece.range.start < range.start && range.end < piece.range.end
+            })
+        };
+        if new.contains(['"', '\'']) && in_quotes() {
+            return;
+        }
         let overlaps = self.edits.iter().any(|(other, _)| other.start < range.end && range.start < other.end);
         if !overlaps {
             // They are kept in the order of the script.
@@ -196,8 +248,17 @@ impl Look<'_> {
         touched.into_iter().map(hunk).filter(|hunk| hunk.old != hunk.new).collect()
     }
 
-    /// Calls `act` with each command; the commands themselves stay as they are.
+    /// Calls `act` with each command as it runs, with values in place of variables.
     fn each(&mut self, mut act: impl FnMut(&mut Self, &Command)) {
+        let runs = std::mem::take(&mut self.model.runs);
+        for run in &runs {
+            act(self, &run.command);
+        }
+        self.model.runs = runs;
+    }
+
+    /// Calls `act` with each of the script's own commands; the commands themselves stay as they are.
+    fn each_own(&mut self, mut act: impl FnMut(&mut Self, &Command)) {
         let commands = std::mem::take(&mut self.commands);
         for command in &commands {
             act(self, command);
@@ -207,7 +268,7 @@ impl Look<'_> {
 
     /// Calls `act` with each word.
     fn each_word(&mut self, mut act: impl FnMut(&mut Self, &Token)) {
-        self.each(|look, command| command.words.iter().for_each(|word| act(look, word)));
+        self.each_own(|look, command| command.words.iter().for_each(|word| act(look, word)));
     }
 
     /// Whether some command assigns the variable.

@@ -6,6 +6,9 @@
 
 mod json;
 mod magics;
+mod shell;
+
+pub use shell::ShellLines;
 
 use magics::{Magic, Quote};
 use serde::{Deserialize, Serialize};
@@ -229,7 +232,7 @@ mod tests {
         )
     }
 
-    fn read(sources: &[&str]) -> Notebook {
+    pub(super) fn read(sources: &[&str]) -> Notebook {
         Notebook::read(&notebook(sources), &["time"]).unwrap()
     }
 

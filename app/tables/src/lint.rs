@@ -36,6 +36,8 @@ pub struct Lint {
     pub launcher: Vec<WrongLauncher>,
     /// The message if a job requests another vendor's devices; empty if the target's have the same name.
     pub devices: String,
+    /// How many of the target's devices are in one that a scheduler counts, if more than one.
+    pub parts: Option<u64>,
     /// What replaces a word of `foreign`.
     pub instead: SortedMap<String, String>,
     /// Words of scripts for another vendor's devices. They are in a guide without a target, and apply to all targets.
@@ -84,10 +86,20 @@ pub struct Foreign {
     pub devices: Vec<String>,
     /// The message for such an option.
     pub device: String,
+    /// Words of a program's options that only have an effect on other devices.
+    pub options: Vec<String>,
+    /// The message for such an option.
+    pub option: String,
+    /// Features by which a scheduler's option `--constraint` selects machines with other devices.
+    pub constraints: Vec<String>,
+    /// The message for such a feature.
+    pub constraint: String,
     /// What follows if there is a replacement, `{right}`.
     pub instead: String,
-    /// The message for a script without findings: what was checked.
+    /// The message for a script without findings: what was checked, and what was not.
     pub checked: String,
+    /// What follows if commands at `{lines}` are not part of the script.
+    pub unseen: String,
 }
 
 /// A name that nothing reads.

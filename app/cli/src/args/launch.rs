@@ -85,8 +85,9 @@ pub(crate) struct LaunchArgs {
     /// Names of the machines, if there is no scheduler
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) hosts: Vec<String>,
-    /// Fill in program, batch and keys from the ported project; findings are listed on stderr with their locations
-    #[arg(long, value_name = "DIR", conflicts_with = "lint")]
+    /// Fill in program, batch and keys from the ported project; findings are listed on stderr with their locations.
+    /// With --lint, also check what the program would refuse
+    #[arg(long, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// The program's key or flag for distributed training, e.g. run.distributed; the script sets it
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
@@ -164,7 +165,7 @@ pub(crate) struct LaunchArgs {
     /// Value of a field listed below
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = field_and_value)]
     pub(crate) values: Vec<(String, String)>,
-    /// Check an existing script instead: findings on stderr, a patch on stdout
+    /// Check an existing script, or the shell lines of a notebook, instead: findings on stderr, a patch on stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) lint: Option<PathBuf>,
     /// File to write [default: stdout]

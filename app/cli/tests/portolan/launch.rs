@@ -94,6 +94,11 @@ fn eight_trainings_in_place_of_one_are_refused() {
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{ran:?}");
     assert!(ran.err.contains("--instances: the program has no distributed training"), "{ran:?}");
     assert_eq!(launch("1").code, 0);
+    // The same in a script that somebody else wrote.
+    std::fs::write(home.path().join("run.sh"), "torchrun --nproc_per_node=8 train.py\n").expect("written");
+    let ran = portolan(home.path(), &["launch", "--target", "hpu", "--lint", "run.sh", "--project", "."]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.err.contains("run.sh:1: warning[refused] the program has no distributed training"), "{ran:?}");
     // A batch shared by processes has to be divisible.
     let shared = "import argparse, os\nimport torch.distributed as dist\np = argparse.ArgumentParser()\n\
         p.add_argument('--batch-size', type=int, default=100)\nargs = p.parse_args()\n\

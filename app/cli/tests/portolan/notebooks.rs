@@ -116,3 +116,26 @@ fn what_jupyter_runs_is_not_launched() {
         assert!(ran.code == 2 && ran.err.contains("jupyter nbconvert --to script"), "{ran:?}");
     }
 }
+
+/// The lines for a shell go through the check of scripts; a line with a message of the port's own has no second one.
+#[test]
+fn shell_lines_are_checked() {
+    let shell = NOTEBOOK.replace(
+        "!pip install torchinfo",
+        r"!nvidia-smi\n!torchrun --nproc_per_node=$n t.py --backend nccl\n%env NCCL_DEBUG=INFO",
+    );
+    let home = folder(&[("nb.ipynb", &shell)]);
+    for command in [&["port", "--target", "hpu", "nb.ipynb"][..], &["launch", "--target", "hpu", "--lint", "nb.ipynb"]]
+    {
+        let ran = portolan(home.path(), command);
+        let lines = |text: &str| ran.err.lines().filter(|line| line.contains(text)).count();
+        assert_eq!((lines("nb.ipynb:cell 2:2:"), lines("cell 2:3: warning[backend]")), (1, 1), "{ran:?}");
+        assert_eq!((lines("nb.ipynb:cell 2:4:"), lines("unset-variable")), (1, 0), "{ran:?}");
+    }
+    let ran = portolan(home.path(), &["port", "--check", "--target", "hpu", "nb.ipynb"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let home = folder(&[("nb.ipynb", "{}")]);
+    let ran = portolan(home.path(), &["launch", "--target", "hpu", "--lint", "nb.ipynb"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("nb.ipynb: this is not a notebook"), "{ran:?}");
+}

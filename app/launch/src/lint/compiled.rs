@@ -7,7 +7,8 @@ use tables::CompiledWords;
 
 pub(super) fn check(look: &mut Look<'_>, words: &CompiledWords) {
     // With several programs in one script it is unknown which file belongs to which.
-    let compiled: Vec<Compiled> = look.commands.iter().filter_map(|command| Compiled::of(command, words)).collect();
+    let runs = look.model.runs.iter();
+    let compiled: Vec<Compiled> = runs.filter_map(|run| Compiled::of(&run.command, words)).collect();
     let [compiled] = &compiled[..] else { return };
     look.each(|look, command| {
         if let Some((path, place)) = command.value(&[&words.file]).filter(|_| command.has(&words.run)) {

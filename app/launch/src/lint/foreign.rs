@@ -1,8 +1,7 @@
 //! Words of scripts for another vendor's devices, by the table for all targets.
 
-use super::Look;
 use super::shell::{Command, Token, is_named};
-use super::wall_time::ALONE;
+use super::{Look, names};
 
 /// Commands that only name a program.
 const NAMING: [&str; 10] = ["echo", "printf", "which", "command", "type", "hash", "pip", "pip3", "conda", "module"];
@@ -135,6 +134,16 @@ fn devices(look: &mut Look<'_>, command: &Command) {
             say(look, word.range.start, "foreign-device", name, &foreign.device);
         }
     }
+    for word in command.arguments() {
+        let (key, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        let mut words = words_of(key);
+        let is_option = key.starts_with('-') || !value.is_empty();
+        let is_off = ["0", "false", "no", "off"].contains(&&*value.to_ascii_lowercase())
+            || words_of(key).any(|word| ["no", "disable"].contains(&&*word));
+        if is_option && !is_off && words.any(|word| foreign.options.contains(&word)) {
+            say(look, word.range.start, "foreign-option", key, &foreign.option);
+        }
+    }
 }
 
 /// A scheduler's options that request devices or machines. Those of a command end where its program begins.
@@ -158,14 +167,27 @@ fn requests(look: &mut Look<'_>, at: usize, words: &[&str], (is_command, is_pbs)
                 _ => (*word, next),
             },
         };
-        takes_value = value == next && (is_pbs || !ALONE.contains(word));
+        takes_value = value == next && (is_pbs || !names::stands_alone(word));
         let is_place = ["--constraint", "-C", "--prefer", "--partition", "-p", "-q"].contains(&key);
         let is_own = lint.foreign.requests.iter().any(|own| own.starts_with('-') && key.starts_with(&**own));
         let is_request = is_own || key == "--gres" || (key == "-l" && is_pbs) || key.starts_with("--tres");
         if !is_place && !is_request {
             continue;
         }
-        let model = words_of(value).find(|word| lint.foreign.models.contains(word));
+        let feature = words_of(value).find(|word| lint.foreign.constraints.contains(word));
+        if let Some(feature) = feature.filter(|_| ["--constraint", "-C"].contains(&key)) {
+            say(look, at, "foreign-request", &feature, &lint.foreign.constraint);
+            continue;
+        }
+        let models = &lint.foreign.models;
+        let is_model = |word: &str| models.iter().any(|model| model == word);
+        // `TeslaV100`, of two of them; `RTX8000`, with a number.
+        let is_one = |word: &String| {
+            let follows = |rest: &str| is_model(rest) || rest.bytes().all(|byte| byte.is_ascii_digit());
+            let begins = |model: &String| !model.ends_with(|c: char| c.is_ascii_digit()) && word.starts_with(&**model);
+            is_model(word) || models.iter().any(|model| begins(model) && follows(&word[model.len()..]))
+        };
+        let model = words_of(value).find(is_one);
         let asks = || is_own || words_of(value).any(|word| lint.foreign.requests.contains(&word));
         if let Some(model) = model {
             say(look, at, "foreign-request", &model, &lint.foreign.model);

@@ -1,7 +1,8 @@
 //! Mistakes in a script as a whole: line endings, continued lines, directives that are too late, background commands.
 
-use super::Look;
-use super::shell::{Command, commands};
+use super::model::is_shell;
+use super::shell::{Command, Piece, Quote, Token, commands};
+use super::{Look, names};
 
 pub(super) fn check(look: &mut Look<'_>) {
     line_ends(look);
@@ -9,6 +10,23 @@ pub(super) fn check(look: &mut Look<'_>) {
     late_directives(look);
     left_behind(look);
     placeholders(look);
+    idle_shells(look);
+}
+
+/// `apptainer exec IMAGE bash`: the shell has nothing to run, and what follows runs outside.
+fn idle_shells(look: &mut Look<'_>) {
+    if look.directives.is_empty() {
+        return;
+    }
+    look.each_own(|look, command| {
+        let Some((last, before)) = command.words.split_last() else { return };
+        let is_read = look.script[..command.words[0].range.start].trim_end().ends_with('|');
+        let is_inside = before.iter().any(|word| names::contains(&word.text) || names::starts(&word.text));
+        if is_shell(&last.text) && is_inside && !is_read && command.documents.is_empty() {
+            let message = "this shell has nothing to run: it ends at once, and the lines after it run outside it";
+            look.found(last.range.start, "idle-shell", message);
+        }
+    });
 }
 
 /// `<group>` where a name has to be filled in: a shell reads a file of that name, a scheduler interprets it as the
@@ -29,7 +47,9 @@ fn placeholders(look: &mut Look<'_>) {
             let rest = &line[from + 1..];
             let Some(end) = rest.find('>') else { continue };
             let is_name = rest.starts_with(|c: char| c.is_ascii_alphabetic())
-                && rest[..end].chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+                && rest[..end]
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c) || (directive && c == ' '));
             // `<in >out` and `<in>out` are redirections; a placeholder is attached to a word, or nothing follows it.
             let is_glued = line[..from].ends_with(|c: char| c.is_ascii_alphanumeric() || "=/-_.".contains(c));
             let comment = line[..from].contains(" #");
@@ -39,6 +59,36 @@ fn placeholders(look: &mut Look<'_>) {
             }
         }
     }
+    let is_text = |text: &str| text.len() > 3 && text.chars().all(|c| c.is_ascii_alphabetic() || "_- ".contains(c));
+    // `[data-folder]/train`, `<PATH TO DATA>` as values of variables.
+    for (_, _, value) in look.model.steps.iter().flat_map(|step| &step.command.words).filter_map(Token::sets) {
+        let Some(Piece { range, quote: Quote::Single | Quote::Double }) = value.first() else { continue };
+        let text = &script[range.clone()];
+        let closed = |open: char, close: char| text.strip_prefix(open)?.split_once(close).map(|(inner, _)| inner);
+        let inner = closed('[', ']').or_else(|| closed('<', '>')).filter(|inner| is_text(inner));
+        places.extend(inner.map(|inner| (range.start, &text[..inner.len() + 2])));
+    }
+    // `/path/to/data`, `your_script.py`, `$HOME/.../code`.
+    let is_open = |text: &str| {
+        let mut parts = text.split(['/', '=', ':']);
+        !text.contains(char::is_whitespace)
+            && (text.contains("path/to/")
+                || parts.any(|part| part == "..." || ["your_", "your-"].iter().any(|b| part.starts_with(b))))
+    };
+    for step in look.model.steps.iter().filter(|step| !step.is_quiet()) {
+        let open = step.command.words.iter().filter(|word| is_open(&word.text));
+        places.extend(open.map(|word| (word.range.start, &script[word.range.clone()])));
+    }
+    for directive in &look.directives {
+        let value = &*directive.value;
+        let in_brackets = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).is_some_and(is_text);
+        let is_open = (in_brackets && directive.option != "constraint")
+            || is_open(value)
+            || value.to_ascii_lowercase().contains("xxxx");
+        let place = script[directive.at..].find(value).filter(|_| is_open);
+        places.extend(place.map(|at| (directive.at + at, value)));
+    }
+    let places: Vec<(usize, String)> = places.into_iter().map(|(at, text)| (at, text.to_string())).collect();
     for (at, text) in places {
         look.found(at, "placeholder", format!("{text} is a placeholder; fill it in"));
     }
@@ -70,7 +120,7 @@ fn continuations(look: &mut Look<'_>) {
         look.mend(*from..*to, "");
     }
     let words: Vec<usize> = look.commands.iter().flat_map(|c| &c.words).map(|word| word.range.end).collect();
-    look.each(|look, command| {
+    look.each_own(|look, command| {
         let Some(first) = command.words.first() else { return };
         let start = first.range.start;
         let line = look.script[..start].rfind('\n').map_or(0, |at| at + 1);

@@ -20,7 +20,7 @@ fn of_command(look: &mut Look<'_>, command: &Command, start: usize, shares: &Sha
     let end = program(command, start, shares);
     stray(look, command, end);
     // Options after the program are the program's own.
-    let own = Command { words: command.words[..end].to_vec() };
+    let own = Command { words: command.words[..end].to_vec(), ..Command::default() };
     let number = |flag: &str, usual| match own.value(&[flag]) {
         Some((text, _)) => text.parse::<u64>().ok(),
         None => Some(usual),

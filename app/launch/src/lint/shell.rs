@@ -32,17 +32,57 @@ impl Token {
     /// The value of `NAME=VALUE`, where NAME is a valid variable name.
     pub(super) fn assigned(&self) -> Option<(&str, &str)> {
         let (name, value) = self.text.split_once('=')?;
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let is_name =
-            !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_letter);
-        is_name.then_some((name, value))
+        is_name(name).then_some((name, value))
     }
+
+    /// The name of `NAME=VALUE` or `NAME+=VALUE`, whether the value is added to it, and the value's pieces.
+    pub(super) fn sets(&self) -> Option<(&str, bool, Vec<Piece>)> {
+        let (name, _) = self.text.split_once('=')?;
+        let (name, adds) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
+        if !is_name(name) {
+            return None;
+        }
+        let start = self.range.start + name.len() + usize::from(adds) + 1;
+        let own = |piece: &Piece| {
+            let range = piece.range.start.max(start)..piece.range.end;
+            (range.start < range.end).then_some(Piece { range, quote: piece.quote })
+        };
+        Some((name, adds, self.pieces.iter().filter_map(own).collect()))
+    }
+
+    /// The name, if the word is nothing but the value of a variable, or of all elements of one: `$A`, `"${A}"`,
+    /// `"${A[@]}"`.
+    pub(super) fn variable(&self) -> Option<&str> {
+        let [Piece { quote: Quote::Bare | Quote::Double, .. }] = &self.pieces[..] else { return None };
+        let name = self.text.strip_prefix('$')?;
+        let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+        let name = name.strip_suffix("[@]").or(name.strip_suffix("[*]")).unwrap_or(name);
+        is_name(name).then_some(name)
+    }
+}
+
+/// Whether a shell accepts a text as the name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(is_letter)
 }
 
 /// A simple command: assignments, program, arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) words: Vec<Token>,
+    /// The here-documents that it reads.
+    pub(super) documents: Vec<Document>,
+    /// Whether it is the name of a function that is defined here.
+    pub(super) defines: bool,
+}
+
+/// The lines of a here-document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Document {
+    pub(super) range: Range<usize>,
+    /// Whether its delimiter is quoted, so that the shell expands nothing.
+    pub(super) quoted: bool,
 }
 
 impl Command {
@@ -92,7 +132,14 @@ pub(super) fn is_named(option: &str, name: &str) -> bool {
 
 /// The commands of a script, in order. Words such as `if` and `do` are part of the command after them.
 pub(super) fn commands(script: &str) -> Vec<Command> {
-    let mut read = Read { script, at: 0, commands: Vec::new(), command: Command::default(), ends: Vec::new() };
+    commands_in(script, 0..script.len())
+}
+
+/// Those of a part of a script, with their positions in the whole.
+pub(super) fn commands_in(script: &str, part: Range<usize>) -> Vec<Command> {
+    let script = &script[..part.end];
+    let (commands, command) = (Vec::new(), Command::default());
+    let mut read = Read { script, at: part.start, commands, command, ends: Vec::new() };
     while read.at < script.len() {
         read.step();
     }
@@ -100,13 +147,74 @@ pub(super) fn commands(script: &str) -> Vec<Command> {
     read.commands
 }
 
+/// The commands whose output becomes part of a word: the texts inside `$(…)` and backticks.
+pub(super) fn substitutions(script: &str, pieces: &[Piece]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for piece in pieces.iter().filter(|piece| piece.quote != Quote::Single) {
+        let text = &script[piece.range.clone()];
+        let mut at = 0;
+        while let Some(c) = text[at..].chars().next() {
+            let (rest, start) = (&text[at..], piece.range.start + at);
+            at += match c {
+                '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+                // An arithmetic expression is no command; those inside it are.
+                '$' if rest.starts_with("$((") => 3,
+                '$' if rest.starts_with("$(") => {
+                    let length = closed(rest, '(', ')');
+                    let inner = rest[2..length].strip_suffix(')').unwrap_or(&rest[2..length]);
+                    found.push(start + 2..start + 2 + inner.len());
+                    length
+                }
+                '`' => {
+                    let end = rest[1..].find('`').map_or(rest.len(), |end| end + 1);
+                    found.push(start + 1..start + end);
+                    (end + 1).min(rest.len())
+                }
+                _ => c.len_utf8(),
+            };
+        }
+    }
+    found
+}
+
+/// `$name` and `${name…}` in a text that the shell expands, outside substitutions, each with its position and whether
+/// the text says what to do if the variable is not set.
+pub(super) fn expansions(text: &str) -> Vec<(usize, &str, bool)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        at += match c {
+            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            '$' if rest.starts_with("$((") => 3,
+            '$' if rest.starts_with("$(") => closed(rest, '(', ')'),
+            '`' => rest[1..].find('`').map_or(rest.len(), |end| end + 2),
+            '$' => {
+                let (open, name) = rest[1..].strip_prefix('{').map_or((0, &rest[1..]), |name| (1, name));
+                // `${#NAME}` is its length.
+                let (open, name) = name.strip_prefix('#').filter(|_| open > 0).map_or((open, name), |name| (2, name));
+                let length = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+                let after = &name[length..];
+                let has_default = open > 0 && after.trim_start_matches(':').starts_with(['-', '=', '?', '+']);
+                if is_name(&name[..length]) {
+                    found.push((at, &name[..length], has_default));
+                }
+                1 + open + length
+            }
+            _ => c.len_utf8(),
+        };
+    }
+    found
+}
+
 struct Read<'s> {
     script: &'s str,
     at: usize,
     commands: Vec<Command>,
     command: Command,
-    /// The delimiters of the here-documents that begin on the next line.
-    ends: Vec<String>,
+    /// The here-documents that begin on the next line: the delimiter, whether it is quoted, and the command that reads
+    /// it.
+    ends: Vec<(String, bool, usize)>,
 }
 
 impl Read<'_> {
@@ -135,6 +243,11 @@ impl Read<'_> {
             }
             _ if c.is_whitespace() => self.at += c.len_utf8(),
             '#' => self.at += rest.find('\n').unwrap_or(rest.len()),
+            '(' if rest[1..].trim_start_matches([' ', '\t']).starts_with(')') && !self.command.words.is_empty() => {
+                self.at += 1;
+                self.command.defines = true;
+                self.finish();
+            }
             ';' | '&' | '|' | '(' | ')' => {
                 self.at += 1;
                 self.finish();
@@ -147,8 +260,9 @@ impl Read<'_> {
                 while self.rest().starts_with([' ', '\t']) {
                     self.at += 1;
                 }
-                let end = self.word().text;
-                self.ends.push(end);
+                let end = self.word();
+                let is_quoted = self.script[end.range.clone()].contains(['\'', '"', '\\']);
+                self.ends.push((end.text, is_quoted, self.commands.len()));
             }
             '<' | '>' => self.at += 1,
             _ => {
@@ -159,15 +273,23 @@ impl Read<'_> {
     }
 
     fn skip_documents(&mut self) {
-        for end in std::mem::take(&mut self.ends) {
+        for (end, quoted, reader) in std::mem::take(&mut self.ends) {
+            let start = self.at;
+            let mut to = self.script.len();
             while self.at < self.script.len() {
                 let rest = self.rest();
                 let length = rest.find('\n').map_or(rest.len(), |at| at + 1);
                 let is_end = rest[..length].trim() == end;
+                if is_end {
+                    to = self.at;
+                }
                 self.at += length;
                 if is_end {
                     break;
                 }
+            }
+            if let Some(command) = self.commands.get_mut(reader) {
+                command.documents.push(Document { range: start..to, quoted });
             }
         }
     }
@@ -191,6 +313,16 @@ impl Read<'_> {
                     text += &self.script[from..to];
                     pieces.push(Piece { range: from..to, quote: Quote::Double });
                     self.at = (to + 1).min(self.script.len());
+                }
+                // The elements of an array.
+                '(' if pieces.len() == 1
+                    && text.ends_with('=')
+                    && is_name(text[..text.len() - 1].trim_end_matches('+')) =>
+                {
+                    let from = self.at;
+                    self.at += closed(self.rest(), '(', ')');
+                    text += &self.script[from..self.at];
+                    pieces.push(Piece { range: from..self.at, quote: Quote::Bare });
                 }
                 _ if c.is_whitespace() || ";&|()<>".contains(c) => break,
                 _ => {
@@ -252,7 +384,7 @@ fn closed(text: &str, open: char, close: char) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::commands;
+    use super::{commands, expansions, substitutions};
 
     #[track_caller]
     fn check(script: &str, expected: &[&str]) {
@@ -272,5 +404,36 @@ mod tests {
         check("a#b \\# 'open", &["a#b|#|open"]);
         check("if a; then b; fi", &["if|a", "then|b", "fi"]);
         check("\\", &[""]);
+        check("a=(b c) d\ne+=(f)", &["a=(b c)|d", "e+=(f)"]);
+        check("f() {\n a\n}\n( b )", &["f", "{", "a", "}", "b"]);
+    }
+
+    #[test]
+    fn what_a_shell_expands() {
+        let names =
+            |text| expansions(text).iter().map(|(at, name, set)| format!("{at}{name}{set}")).collect::<Vec<_>>();
+        assert_eq!(
+            names("$A \\$B ${C:-$D} $(e $F) `$G` $((H + $I)) ${#J[@]} $1 $$"),
+            ["0Afalse", "7Ctrue", "12Dfalse", "36Ifalse", "41Jfalse"]
+        );
+        let script = "a \"$(b \"$(c)\")\" `d` $((1 + $(e))) '$(f)'";
+        let parts: Vec<&str> = commands(script)[0]
+            .words
+            .iter()
+            .flat_map(|word| substitutions(script, &word.pieces))
+            .map(|range| &script[range])
+            .collect();
+        assert_eq!(parts, ["b \"$(c)\"", "d", "e"]);
+    }
+
+    #[test]
+    fn here_documents_and_their_readers() {
+        let script = "cat <<A > x; b\n$c\nA\nd <<'E'\nf\nE\n";
+        let read: Vec<(&str, bool)> = commands(script)
+            .iter()
+            .flat_map(|command| &command.documents)
+            .map(|document| (&script[document.range.clone()], document.quoted))
+            .collect();
+        assert_eq!(read, [("$c\n", false), ("f\n", true)]);
     }
 }

@@ -1,7 +1,7 @@
 use super::lint;
 
 #[track_caller]
-fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
+pub(super) fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
     let target = super::Target::named(target).expect("a target");
     let done = lint(before, target);
     assert_eq!(done.fixed, after);
@@ -12,7 +12,7 @@ fn check(target: &str, before: &str, after: &str, rules: &[&str]) {
 
 /// A finding without a unique fix.
 #[track_caller]
-fn found(target: &str, script: &str, rules: &[&str]) {
+pub(super) fn found(target: &str, script: &str, rules: &[&str]) {
     check(target, script, script, rules);
 }
 
@@ -74,6 +74,8 @@ fn what_is_run_was_compiled() {
     let script = "python a.py compile --pef-name=n\nsrun python a.py run --data-parallel --pef=out/n/n.pef\n";
     check("rdu", script, &script.replace("compile", "compile --data-parallel -ws 2"), &["data-parallel"]);
     found("rdu", "python a.py compile -b=1 --pef-name=n\npython a.py run -b 2 --pef=./out/n/n.pef\n", &["batch"]);
+    let script = "C=\"python a.py compile --pef-name=n\"\neval $C\nR=\"srun python a.py run --pef=out/m.pef\"\n$R\n";
+    check("rdu", script, &script.replace("out/m.pef", "out/n/n.pef"), &["pef-path"]);
     found("rdu", "python a.py compile --pef-name=\"$N\"\npython a.py run --pef=\"out/$N/$N.pef\"\n", &[]);
 }
 
@@ -87,11 +89,17 @@ fn environments() {
     check("ipu", "virtualenv -p python3 env\n", "virtualenv -p python3.8 env\n", &["python-version"]);
     found("hpu", "pip install -U 'torch>=2' numpy\n", &["stock-framework"]);
     found("ipu", "pip install $POPLAR_SDK_ROOT/poptorch-*.whl torchvision\nconda activate x\n", &["conda"]);
+    let job = "#!/bin/bash\n#SBATCH -N 1\nconda activate x\npython t.py\n";
+    found("xpu", job, &["conda-function"]);
+    found("xpu", &job.replace("bash", "bash -l"), &[]);
+    found("xpu", &job.replace("conda", "source ~/.bashrc\nconda"), &[]);
+    found("xpu", &job.replace("conda", "eval \"$(conda shell.bash hook)\"\nconda"), &[]);
     found("ipu", "pip install $POPLAR_SDK_ROOT/tensorflow-2.6.3+*.whl\n", &["missing-wheel"]);
     found("ipu", "export IPUOF_VIPU_API_HOST=10.1.3.101\n", &["exported-server"]);
     found("ipu", "IPUOF_VIPU_API_HOST=10.1.3.101 gc-monitor\n", &[]);
     found("hpu", "export ID=$OMPI_COMM_WORLD_LOCAL_RANK\n", &["old-name"]);
     found("hpu", "export ID=3\npython train.py --run $ID\n", &[]);
+    found("xpu", "export SYCL_DEVICE_FILTER=gpu IPEX_TILE_AS_DEVICE=1\n", &["old-name"; 2]);
     found("hpu", "export HABANA_VISIBLE_MODULES=\"1,2\" PT_RECIPE_CACHE_PATH=/c\n", &["modules", "old-name"]);
 }
 
@@ -112,6 +120,8 @@ fn names_of_the_other_vendor() {
         "torchrun --nproc_per_node=8 t.py --backend nccl\n",
         "python t.py --dist-backend=nccl --lr 1\n",
         "python t.py --dist_backend 'nccl'\n",
+        "python t.py -d nccl\n",
+        "ARGS=\"--lr 1 -d nccl\"\npython t.py $ARGS\n",
         "python t.py run.dist.backend=NCCL\n",
         "export BACKEND=\"nccl\"\n",
     ] {
@@ -154,9 +164,17 @@ fn a_job_for_the_other_vendor() {
         found("popdist", request, &["foreign-request"]);
         found("hpu", request, &[]);
     }
-    for request in ["#SBATCH -C a100\n", "#PBS -l select=1:ngpus=4:gputype=A100\n", "sbatch -p v100 job.sh\n"] {
+    for request in [
+        "#SBATCH -C a100\n",
+        "#PBS -l select=1:ngpus=4:gputype=A100\n",
+        "#PBS -l nodes=1:TeslaV100-16GB\n",
+        "#SBATCH --gres=gpu:rtx8000:1\n",
+        "sbatch -p v100 job.sh\n",
+    ] {
         found("hpu", request, &["foreign-request"]);
     }
+    found("xpu", "apptainer exec i.sif bash <<END\nnvidia-smi\nEND\n", &["foreign-program"]);
+    found("xpu", "cat > x <<END\nnvidia-smi\nEND\n", &[]);
     found("xpu", "N=$(nvidia-smi -L | wc -l)\n", &["foreign-program"]);
     found(
         "xpu",
@@ -173,6 +191,9 @@ fn a_job_for_the_other_vendor() {
     device("popdist", "poprun --num-replicas=2 python t.py --accelerator gpu\n");
     assert!(said("hpu", "python t.py --device cuda\n").ends_with("; use hpu"));
     found("rdu", "#PBS -l select=1:ngpus=4\n", &["foreign-request"]);
+    found("hpu", "#SBATCH -C gpu\n", &["foreign-request"]);
+    found("hpu", "python t.py --tf32 --cudnn-benchmark=1\n", &["foreign-option"; 2]);
+    found("hpu", "python t.py --no-tf32 --cuda=0 --name tf32\n", &[]);
 }
 
 /// Names that are no mistake: hidden devices, a program that is only tested for, a program's own arguments.
@@ -308,6 +329,10 @@ fn names_and_assignments() {
     let swallowed = "poprun --num-replicas=2 \\\n  -vv \\\nlog=$(date)\npython t.py > $log\n";
     found("popdist", swallowed, &["stray-word"]);
     found("popdist", "poprun --num-replicas=2 env log=x python t.py\n", &[]);
+    found("popdist", "echo $late\nlate=1\n", &["unset-variable"]);
+    found("popdist", "f() { echo $late; }\nlate=1\nf\nexport PART=$PART:x\n", &[]);
+    found("popdist", "for i in 1 2; do echo $last; last=$i; done\n", &[]);
+    found("popdist", "echo $(hostname $part)\n", &["unset-variable"]);
     found("popdist", "while getopts c: o; do cluster=$OPTARG; done\necho \"$cluster ${part}\"\n", &["unset-variable"]);
     for fine in [
         "HOSTS=a,b\nfor host in $HOSTS; do echo $host; done\n",
@@ -363,6 +388,15 @@ fn odd_scripts() {
         "a\r\nfor i in {1}\r\n",
         "--mca",
         "poprun --num-replicas=",
+        "$(é",
+        "A=\"$A\"\neval \"$A\" $A ${A",
+        "A='x $B $B'\nB='$A $A'\n$A",
+        &"$(".repeat(500),
+        &(0..500)
+            .map(|i| format!("A{}=\"$A{i}\"\n", i + 1))
+            .chain(["A0=$SLURM_PROCID\nsrun $A500 torchrun --nnodes $A500 t.py".into()])
+            .collect::<String>(),
+        &(0..40).map(|i| format!("A{}=\"$A{i} $A{i} $A{i}\"\n", i + 1)).chain(["$A40".into()]).collect::<String>(),
     ] {
         for target in super::Target::all() {
             let done = lint(script, target);
@@ -406,15 +440,27 @@ fn names_in_capitals_that_are_set_nowhere() {
 fn names_that_are_still_to_be_filled_in() {
     let open = |script: &str| found("hpu", script, &["placeholder"]);
     open("#SBATCH --account=<your-account>\nsrun python t.py\n");
-    open("#PBS -q <myqueue>\npython t.py\n");
+    open("#PBS -q <myqueue>\npython /p/t.py\n");
     open("group=/projects/<group_id>\n");
     open("cd <path>\n");
+    open("#SBATCH --account=[account]\n");
+    open("#SBATCH --account=project_xxxxxxxx\n");
+    open("#SBATCH <your options>\n");
+    open("DATA=\"[data-folder]/train\"\n");
+    open("DATA='<PATH TO DATA>'\n");
+    open("python your_script.py\n");
+    open("python t.py --data /path/to/data\n");
+    open("export PYTHONPATH=$HOME/.../x\n");
+    open("#SBATCH --account=your-account\n");
     for fine in [
+        "#SBATCH --constraint=[a|b] -w node[1-3]\n",
         "sort <in>out\n",
         "sort < in > out\n",
         "sort <in >out\n",
         "echo '<b>' \"<b>\"\n",
-        "# <x>\n",
+        "# <x> /path/to/x\n",
+        "echo 'usage: x path/to/y'; echo $1 path/to/y\n",
+        "python t.py --name yours ..\n",
         "cat <<END\n<b>\nEND\n",
         "read a < x # y <b>\n",
     ] {
@@ -422,12 +468,22 @@ fn names_that_are_still_to_be_filled_in() {
     }
 }
 
+#[test]
+fn shells_without_commands() {
+    let idle = |script: &str| found("hpu", &format!("#SBATCH -N 1\n{script}"), &["idle-shell"]);
+    idle("apptainer exec i.sif bash\npython t.py\n");
+    idle("srun --pty bash\n");
+    let fine =
+        "#SBATCH -N 1\napptainer exec i.sif bash x.sh\nsrun bash < x.sh\necho a | srun bash\nsrun sh <<E\nb\nE\n";
+    found("hpu", fine, &[]);
+}
+
 /// Background commands at the end of a job, of any kind; folders that are not a user's.
 #[test]
 fn a_last_command_beside_the_script() {
     let job = "#PBS -l select=1\nEXEC=x\n${EXEC} > log 2>&1 &\n";
     check("xpu", job, &format!("{job}wait\n"), &["left-behind"]);
-    found("xpu", "#PBS -l select=1\nwatch x > log &\npython t.py\n", &[]);
+    found("xpu", "#PBS -l select=1\ncd $PBS_O_WORKDIR\nwatch x > log &\npython t.py\n", &[]);
     found("hpu", "cd /home/data/A\ncd /home/shared/x\n", &[]);
     found("hpu", "CUDA_VISIBLE_DEVICE=0 python t.py\n", &["foreign-devices"]);
 }

@@ -1,67 +1,121 @@
 //! The script's own variables that it never sets.
 
-use super::Look;
-use super::shell::{Command, Quote, Token};
+use super::model::file_name;
+use super::names::given;
+use super::shell::{Command, substitutions};
+use super::{Look, names};
 use crate::target::Target;
-use sorting::SortedSet;
-
-/// Names that are set elsewhere: lines of a kind and a name.
-const GIVEN: &str = include_str!("given.txt");
-
-/// The names of a kind.
-fn given(kind: &str) -> impl Iterator<Item = &'static str> {
-    GIVEN.lines().filter_map(move |line| line.strip_prefix(kind)?.strip_prefix(' '))
-}
+use sorting::{SortedMap, SortedSet};
 
 /// A name that nothing in the script sets is empty at run time, unless it is one of a shell's, a scheduler's or a
-/// vendor's. Nothing is reported for a script that sources another one, which may set it.
+/// vendor's; one that is set later is empty until then. Nothing is reported for a script that sources another one, which
+/// may set it, except for a scheduler's names.
 pub(super) fn check(look: &mut Look<'_>) {
-    if look.commands.iter().any(reads_another) {
-        return;
-    }
-    let mut known = set(look);
-    known.extend(asked(look));
+    let sources = look.commands.iter().any(|command| reads_another(look, command));
+    let set = set(look);
+    let asked = asked(look);
     let of_vendors = of_vendors();
     let loads = ["module", "ml"].iter().any(|name| look.commands.iter().any(|command| command.runs(name).is_some()));
     let is_given = |name: &str| {
-        known.contains(name)
-            || given("is").any(|given| name == given)
+        given("is").any(|given| name == given)
             || given("begins").any(|beginning| name.starts_with(beginning))
             || given("ends").any(|ending| name.ends_with(ending))
             || (loads && given("module").any(|ending| name.ends_with(ending)))
             || name.split('_').next().is_some_and(|first| name.contains('_') && of_vendors.contains(first))
     };
-    look.each(|look, command| {
+    let model = look.model.clone();
+    for used in &model.uses {
+        let (name, step) = (&*used.name, &model.steps[used.step]);
         // `$NF` and the like belong to other languages.
-        if ["awk", "gawk", "perl", "expect"].iter().any(|name| command.runs(name).is_some()) {
-            return;
+        let is_other = ["awk", "gawk", "perl", "expect"].iter().any(|name| step.command.runs(name).is_some());
+        let is_own = name.len() > 1 && !name.to_ascii_lowercase().ends_with("_proxy");
+        // What programs read may come from the user's profile, and a job may show it.
+        let is_shown = step.is_quiet() && names::read_by_programs(name);
+        if is_other || !is_own || is_shown || used.has_default || asked.contains(name) {
+            continue;
         }
-        for word in &command.words {
-            for piece in word.pieces.iter().filter(|piece| piece.quote != Quote::Single) {
-                let text = look.script[piece.range.clone()].to_string();
-                for (at, name) in used(&text) {
-                    if !is_given(name) {
-                        let message =
-                            format!("${name} is not set in this script: it is empty unless set at submission");
-                        look.found(piece.range.start + at, "unset-variable", message);
-                    }
-                }
+        if is_of_scheduler(name) && !set.contains_key(name) {
+            of_scheduler(look, name, used.at);
+        } else if sources || step.inner || is_given(name) {
+            // Another shell may have its own, for example in a container.
+        } else if let Some(first) = set.get(name) {
+            if *first <= used.at {
+                continue;
             }
+            let is_same_word =
+                step.command.words.iter().any(|word| word.range.contains(first) && word.range.contains(&used.at));
+            let setter =
+                model.steps.iter().rfind(|step| step.command.words.iter().any(|word| word.range.contains(first)));
+            let same_loop =
+                step.block.looped.is_some() && setter.is_some_and(|setter| setter.block.looped == step.block.looped);
+            if !step.block.function && !same_loop && !is_same_word {
+                let line = look.line(*first);
+                let message = format!("${name} is set only in line {line}: here it is empty unless set at submission");
+                look.found(used.at, "unset-variable", message);
+            }
+        } else {
+            let message = format!("${name} is not set in this script: it is empty unless set at submission");
+            look.found(used.at, "unset-variable", message);
         }
-    });
+    }
 }
 
-/// Whether a command sources a file of the user's or the site's own; a Python environment sets its own names only.
-fn reads_another(command: &Command) -> bool {
-    let of_environments = |word: &Token| {
-        let name = word.text.rsplit('/').next().unwrap_or_default();
-        ["activate", "conda.sh", "mamba.sh"].contains(&name)
+/// Whether a scheduler would set a variable of that name.
+fn is_of_scheduler(name: &str) -> bool {
+    ["SLURM_", "SLURMD_", "PBS_"].iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// A name that no scheduler sets, or that it sets only with an option that the script's directives lack.
+fn of_scheduler(look: &mut Look<'_>, name: &str, at: usize) {
+    let known = names::of_jobs().find(|(known, _)| *known == name || (known.ends_with('_') && name.starts_with(known)));
+    let Some((_, options)) = known else {
+        // A name that lacks its last words, or another one that is spelled nearly so.
+        let nearest = names::of_jobs().map(|(known, _)| (!known.starts_with(name), distance(name, known), known)).min();
+        let nearest = nearest.filter(|(is_other, distance, _)| !is_other || *distance <= 4);
+        let nearest = nearest.map(|(.., known)| format!("; did you mean {known}?"));
+        let message = format!("no scheduler sets ${name}{}", nearest.unwrap_or_default());
+        return look.found(at, "unset-variable", message);
     };
-    let reads = |name: &str| {
-        let at = command.words.iter().position(|word| word.text == name);
-        at.is_some_and(|at| !command.words.get(at + 1).is_some_and(of_environments))
+    let mut options = options.split(' ').filter(|option| !option.is_empty());
+    let Some(first) = options.next().filter(|_| look.directives.iter().any(|directive| !directive.is_pbs)) else {
+        return;
     };
-    ["source", ".", "eval"].into_iter().any(reads)
+    if look.asked(first).is_none() && options.all(|option| look.asked(option).is_none()) {
+        let message = format!(
+            "Slurm sets ${name} only for jobs with --{first}, which no directive has: it is empty unless given at submission"
+        );
+        look.found(at, "unset-variable", message);
+    }
+}
+
+/// How many letters have to be inserted, removed or replaced to get from one name to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.bytes().enumerate() {
+            let cost = (diagonal + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], cost);
+        }
+    }
+    row[to.len()]
+}
+
+/// Whether a command sources a file of the user's or the site's own, or evaluates a text that only a run shows; a Python
+/// environment sets its own names only.
+fn reads_another(look: &Look<'_>, command: &Command) -> bool {
+    command.words.iter().enumerate().any(|(at, word)| {
+        let next = command.words.get(at + 1);
+        match &*word.text {
+            "source" | "." => !next.is_some_and(|word| names::activates(file_name(&word.text))),
+            "eval" => !next.is_some_and(|word| {
+                let inner = substitutions(look.script, &word.pieces);
+                let program = inner.first().and_then(|inner| look.script[inner.clone()].split_whitespace().next());
+                program.map_or(look.model.is_known(word), |program| names::activates(file_name(program)))
+            }),
+            _ => false,
+        }
+    })
 }
 
 /// Names that the script tests for being set, sets if they are not, or documents as inputs.
@@ -94,7 +148,7 @@ fn asked(look: &Look<'_>) -> SortedSet<String> {
 }
 
 /// Prefixes of the targets' own variables.
-fn of_vendors() -> SortedSet<String> {
+pub(super) fn of_vendors() -> SortedSet<String> {
     let mut beginnings = SortedSet::new();
     let mut add = |name: &str| {
         let beginning = name.split('_').next().unwrap_or_default();
@@ -114,50 +168,66 @@ fn of_vendors() -> SortedSet<String> {
     beginnings
 }
 
-/// The names that the script may set: every name that occurs as a word of its own or before a `=`.
-fn set(look: &Look<'_>) -> SortedSet<String> {
-    let mut names = SortedSet::new();
-    for word in look.commands.iter().flat_map(|command| &command.words) {
+/// The names that the script may set, each with the first place: every name that occurs as a word of its own or before a
+/// `=`.
+fn set(look: &Look<'_>) -> SortedMap<String, usize> {
+    let mut names: SortedMap<String, usize> = SortedMap::new();
+    for word in look.model.steps.iter().flat_map(|step| &step.command.words) {
         let text = word.text.trim_start_matches('(');
         let end = text.find(|c: char| !is_letter(c)).unwrap_or(text.len());
         let follows = |signs: &[&str]| signs.iter().any(|sign| text[end..].starts_with(sign));
-        if end == text.len() || follows(&["=", "+=", "-=", "*=", "[", "++", "--"]) {
-            names.insert(text[..end].to_string());
+        let at = word.range.start;
+        if (end == text.len() || follows(&["=", "+=", "-=", "*=", "[", "++", "--"]))
+            && names.get(&text[..end]).is_none_or(|first| *first > at)
+        {
+            names.insert(text[..end].to_string(), at);
         }
     }
     names
 }
 
-/// `$name` and `${name…}`, outside substitutions, each with its position, except those with a default.
-fn used(text: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let (mut depth, mut at) = (0_usize, 0);
-    while let Some(c) = text[at..].chars().next() {
-        let rest = &text[at + c.len_utf8()..];
-        match c {
-            '\\' => at += rest.chars().next().map_or(0, char::len_utf8),
-            '`' => depth ^= 1,
-            '$' if rest.starts_with('(') => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            '$' if depth == 0 => {
-                let (open, name) = rest.strip_prefix('{').map_or(("", rest), |name| ("{", name));
-                let name = &name[..name.find(|c: char| !is_letter(c)).unwrap_or(name.len())];
-                let after = &rest[open.len() + name.len()..];
-                let has_default = open == "{" && after.trim_start_matches(':').starts_with(['-', '=', '?', '+']);
-                let is_own = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                    && name.len() > 1
-                    && !name.to_ascii_lowercase().ends_with("_proxy");
-                if is_own && !has_default {
-                    found.push((at, name));
-                }
-            }
-            _ => {}
-        }
-        at += c.len_utf8();
-    }
-    found
-}
-
 fn is_letter(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::lint::tests::found;
+
+    #[test]
+    fn names_that_no_scheduler_sets() {
+        let unset = |script: &str| found("hpu", script, &["unset-variable"]);
+        unset("echo $SLURM_CPU_PER_TASK\n");
+        unset("source x.sh\necho ${SLURM_NODE_NUM}\n");
+        unset("#PBS -l select=1\necho $PBS_WORKDIR\n");
+        unset("#SBATCH -N 1\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\n");
+        for fine in [
+            "#SBATCH -c 4\necho $SLURM_CPUS_PER_TASK $SLURM_TMPDIR $SLURMD_NODENAME\n",
+            "#SBATCH -N 1\necho ${SLURM_CPUS_PER_TASK:-4} $SLURM_JOB_ID $SLURM_SPANK_X\n",
+            "echo $SLURM_CPUS_PER_TASK $PBS_NODEFILE $PBS_O_WORKDIR $PBS_ARRAY_INDEX $PBS_NUM_PPN\n",
+            "SLURM_X=1\necho $SLURM_X\n",
+            "srun apptainer exec i.sif bash -c '$WITH_CONDA && python t.py'\n",
+        ] {
+            found("hpu", fine, &[]);
+        }
+    }
+
+    #[test]
+    fn names_of_texts_that_only_a_run_shows() {
+        found("hpu", "eval \"$(../conda/bin/conda shell.bash hook)\"\necho $part\n", &["unset-variable"]);
+        found("hpu", "C=\"echo $part\"\neval $C\n", &["unset-variable"]);
+        found("hpu", "eval \"$(tool)\"\neval $1\necho $part\n", &[]);
+        found("hpu", "echo $HF_HOME\n", &[]);
+    }
+
+    #[test]
+    fn the_nearest_name() {
+        let said = |script: &str| {
+            let target = crate::Target::named("hpu").expect("a target");
+            crate::lint(script, target).findings.remove(0).message
+        };
+        assert_eq!(said("echo $SLURM_CPUS"), "no scheduler sets $SLURM_CPUS; did you mean SLURM_CPUS_ON_NODE?");
+        assert!(said("echo $SLURM_CPU_PER_TASK").ends_with("; did you mean SLURM_CPUS_PER_TASK?"));
+        assert_eq!(said("echo $SLURM_QWERTYUIOPASDF"), "no scheduler sets $SLURM_QWERTYUIOPASDF");
+    }
 }

@@ -133,8 +133,17 @@ fn old_values(look: &mut Look<'_>) {
 
 /// Processes search for the communication library of the target's vendor; a search for another vendor's finds nothing.
 fn backend(look: &mut Look<'_>, command: &Command, wrong: &WrongBackend) {
-    for (key, value, word) in command.options() {
-        if is_named(key, "backend") && value.eq_ignore_ascii_case(&wrong.name) {
+    let short = command.arguments().windows(2).filter_map(|pair| {
+        let is_short = pair[0].text.len() == 2 && pair[0].text.starts_with('-');
+        is_short.then_some((&*pair[0].text, &*pair[1].text, &pair[1]))
+    });
+    let names_it = |key: &str| {
+        is_named(key, "backend")
+            || (key.len() == 2 && key.starts_with('-'))
+            || key.split(['.', '-', '_']).any(|word| ["dist", "ddp", "comm"].contains(&word))
+    };
+    for (key, value, word) in command.options().chain(short) {
+        if names_it(key) && value.eq_ignore_ascii_case(&wrong.name) {
             look.found(word.range.start, "backend", &*wrong.why);
             let last = word.range.end - usize::from(look.script[word.range.clone()].ends_with(['"', '\'']));
             if !wrong.right.is_empty() && look.script[..last].to_ascii_lowercase().ends_with(&wrong.name) {

@@ -4,8 +4,8 @@
 //! (<https://slurm.schedmd.com/sbatch.html#OPT_time>). PBS: a duration is `[[hours:]minutes:]seconds`
 //! (<https://www.openpbs.org/>, pbs_resources(7B)).
 
-use super::Look;
 use super::shell::Command;
+use super::{Look, names};
 
 const STARTERS: [&str; 3] = ["sbatch", "salloc", "srun"];
 
@@ -42,10 +42,6 @@ fn directive(look: &mut Look<'_>, line: &str, at: usize) {
     }
 }
 
-/// Options of `srun` and `sbatch` without a value (<https://slurm.schedmd.com/srun.html>).
-pub(super) const ALONE: [&str; 10] =
-    ["--exclusive", "--label", "--overlap", "--pty", "--unbuffered", "-l", "-u", "-s", "-O", "-v"];
-
 /// Options of the scheduler's own command: they end where the program that it starts begins.
 fn options(look: &mut Look<'_>, command: &Command, start: usize) {
     let words = &command.words[start + 1..];
@@ -59,7 +55,7 @@ fn options(look: &mut Look<'_>, command: &Command, start: usize) {
             return say(look, word.range.start, "Slurm", said);
         }
         // A word after an option without `=` may be its value.
-        takes_value = word.text.starts_with('-') && !word.text.contains('=') && !ALONE.contains(&&*word.text);
+        takes_value = word.text.starts_with('-') && !word.text.contains('=') && !names::stands_alone(&word.text);
     }
 }
 

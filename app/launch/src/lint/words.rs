@@ -4,15 +4,17 @@ use super::shell::{Command, Piece, Quote, Token};
 use super::{Look, whole};
 
 pub(super) fn check(look: &mut Look<'_>) {
-    look.each(|look, command| {
+    look.each_own(|look, command| {
         for word in &command.words {
             curly_quotes(look, word);
+            open_brace(look, word);
             literal_tilde(look, command, word);
             home_folder(look, word);
             name(look, word, "ONM_NUM_THREADS", "OMP_NUM_THREADS", "no library reads it; use OMP_NUM_THREADS");
         }
         literal_braces(look, command);
         python_path(look, command);
+        conda_function(look, command);
         packages(look, command);
     });
 }
@@ -25,6 +27,23 @@ pub(super) fn name(look: &mut Look<'_>, word: &Token, wrong: &str, right: &str, 
         look.found(at, "unknown-name", format!("{wrong}: {why}"));
         if !right.is_empty() {
             look.mend(at..at + wrong.len(), right);
+        }
+    }
+}
+
+/// `${NAME` without its brace lasts until the next one, lines later.
+fn open_brace(look: &mut Look<'_>, word: &Token) {
+    for piece in word.pieces.iter().filter(|piece| piece.quote != Quote::Single) {
+        let text = &look.script[piece.range.clone()];
+        let open = text.match_indices("${").find(|(at, _)| {
+            let rest = &text[at + 2..];
+            let line = rest.lines().next().unwrap_or_default();
+            let name = line.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(line.len());
+            !line.contains('}') && !line[name..].starts_with([':', '#', '%', '+', '-', '='])
+        });
+        if let Some((at, _)) = open {
+            look.found(piece.range.start + at, "open-brace", "this ${ is not closed in its line");
+            return;
         }
     }
 }
@@ -140,6 +159,26 @@ fn python_path(look: &mut Look<'_>, command: &Command) {
         if word.assigned().is_some_and(|(name, value)| name == "PYTHONPATH" && program(value)) {
             look.found(word.range.start, "python-path", "is a program; PYTHONPATH lists module folders");
         }
+    }
+}
+
+/// `conda activate` is a function of an interactive shell, which a job has only if its script or a module defines it.
+fn conda_function(look: &mut Look<'_>, command: &Command) {
+    let Some(at) = command.runs("conda") else { return };
+    let activates = command.words.get(at + 1).is_some_and(|word| word.text == "activate");
+    if !activates || !look.table.lint.conda || look.directives.is_empty() {
+        return;
+    }
+    let shell = look.script.lines().next().unwrap_or_default();
+    let is_login = shell.split_whitespace().skip(1).any(|word| word.starts_with('-') && word.contains(['l', 'i']));
+    let place = command.words[at].range.start;
+    let defines = |other: &Command| {
+        let before = other.words.first().is_some_and(|word| word.range.start < place);
+        before && ["source", ".", "eval", "module", "ml"].iter().any(|name| other.has(name))
+    };
+    if !is_login && !look.model.runs.iter().any(|run| defines(&run.command)) {
+        let message = "a job's shell lacks this function of conda's: eval \"$(conda shell.bash hook)\" first";
+        look.found(place, "conda-function", message);
     }
 }
 

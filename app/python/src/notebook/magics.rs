@@ -139,7 +139,7 @@ fn is_of_name(c: char) -> bool {
 }
 
 /// The text up to the end of a line that does not end in a backslash.
-fn magic_line(text: &str) -> &str {
+pub(super) fn magic_line(text: &str) -> &str {
     let mut end = 0;
     for line in text.split_inclusive('\n') {
         end += line.len();

@@ -1,0 +1,96 @@
+//! The names in `given.txt` and `schedulers/`: lines of a kind and words.
+
+/// Variables that a script need not set.
+const GIVEN: &str = include_str!("given.txt");
+const SLURM: &str = include_str!("schedulers/slurm.txt");
+const PBS: &str = include_str!("schedulers/pbs.txt");
+const HAND: &str = include_str!("schedulers/names.txt");
+
+fn of<'t>(lists: &[&'t str], kind: &'t str) -> impl Iterator<Item = &'t str> + use<'t> {
+    let lists: Vec<&str> = lists.to_vec();
+    lists.into_iter().flat_map(str::lines).filter_map(move |line| line.strip_prefix(kind)?.strip_prefix(' '))
+}
+
+/// The names of a kind that a shell, a login, a scheduler or a site gives a value to.
+pub(super) fn given(kind: &'static str) -> impl Iterator<Item = &'static str> {
+    of(&[GIVEN], kind)
+}
+
+/// How a scheduler spells an option: the long name, or PBS's letter, and whether a value follows.
+pub(super) fn slurm_option(name: &str) -> Option<(&'static str, bool)> {
+    of(&[SLURM], "option").find_map(|line| {
+        let mut words = line.split(' ');
+        let long = words.next()?;
+        let (long, takes) = long.strip_suffix('=').map_or((long, false), |long| (long, true));
+        (long == name || words.next() == Some(name)).then_some((long, takes))
+    })
+}
+
+/// Whether a word is an option of Slurm without a value.
+pub(super) fn stands_alone(word: &str) -> bool {
+    let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|letter| letter.len() == 1));
+    name.and_then(slurm_option).is_some_and(|(_, takes)| !takes)
+}
+
+/// Whether a value follows the letter of an option of `qsub`; none if it is no option.
+pub(super) fn pbs_option(letter: &str) -> Option<bool> {
+    of(&[PBS], "option").find_map(|line| {
+        let (own, takes) = line.strip_suffix('=').map_or((line, false), |own| (own, true));
+        (own == letter).then_some(takes)
+    })
+}
+
+/// The variables of a job, with the options by which alone they are set.
+pub(super) fn of_jobs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    of(&[SLURM, PBS, HAND], "job").map(|line| line.split_once(' ').unwrap_or((line, "")))
+}
+
+/// What a variable numbers that differs between the processes of a launcher: `task`, `local` or `node`.
+pub(super) fn rank(name: &str) -> Option<&'static str> {
+    of(&[HAND], "rank").find_map(|line| line.split_once(' ').filter(|(_, own)| *own == name).map(|(what, _)| what))
+}
+
+/// Whether a program starts a command in several processes.
+pub(super) fn starts(program: &str) -> bool {
+    of(&[HAND], "starts").any(|own| own == program)
+}
+
+/// The options of a program that starts the processes of one machine: machines, processes, this machine's number, and
+/// where the machines meet.
+pub(super) fn machine(program: &str) -> Option<[&'static str; 4]> {
+    of(&[HAND], "machine").find_map(|line| {
+        let (name, options) = line.split_once(' ')?;
+        let options: Vec<&str> = options.split(' ').collect();
+        options.try_into().ok().filter(|_| name == program)
+    })
+}
+
+/// Whether programs read a variable that no scheduler sets.
+pub(super) fn read_by_programs(name: &str) -> bool {
+    of(&[HAND], "reads").any(|own| own == name || (own.ends_with('_') && name.starts_with(own)))
+}
+
+/// Whether a word names what starts processes on other machines itself: a program, its option, its file.
+pub(super) fn spreads(word: &str) -> bool {
+    word.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| of(&[HAND], "spreads").any(|own| own == part))
+}
+
+/// Whether a command only shows or tests its words.
+pub(super) fn is_quiet(program: &str) -> bool {
+    of(&[HAND], "quiet").any(|own| own == program)
+}
+
+/// Whether a file that is sourced only sets up a Python environment.
+pub(super) fn activates(file: &str) -> bool {
+    of(&[HAND], "activates").any(|own| own == file)
+}
+
+/// Whether a program runs a command in a container.
+pub(super) fn contains(program: &str) -> bool {
+    of(&[HAND], "contains").any(|own| own == program)
+}
+
+/// Options of directives that request devices, and whether for each machine.
+pub(super) fn device_options() -> impl Iterator<Item = (&'static str, bool)> {
+    of(&[HAND], "devices").filter_map(|line| line.split_once(' ')).map(|(option, of)| (option, of == "node"))
+}

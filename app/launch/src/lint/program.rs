@@ -1,0 +1,149 @@
+//! What the program that a script starts would refuse, as the plan of a launch would.
+
+use super::model::{Model, Run, file_name};
+use super::{Finding, directives, names};
+use crate::draft::plan;
+use crate::request::{Problem, Request};
+use crate::site::site_named;
+use crate::target::Target;
+use tables::{Kind, Scheduler};
+
+/// The problems of the commands that start a program, which is described by the facts of a request: arguments that it
+/// requires or can't have, launchers whose ranks it does not read, processes that it does not join.
+#[must_use]
+pub fn refused(script: &str, target: Target, program: &Request) -> Vec<Finding> {
+    let model = Model::read(script);
+    let asked = directives::read(script, script.len());
+    let scheduler = match asked.first() {
+        Some(directive) if directive.is_pbs => Scheduler::Pbs,
+        Some(_) => Scheduler::Slurm,
+        None => Scheduler::Bash,
+    };
+    let mut found = Vec::new();
+    for run in model.runs.iter().filter(|run| !run.is_quiet()) {
+        let is_program = |text: &str| !text.starts_with('-') && same_file(text, &program.entry);
+        let words = &run.command.words;
+        let Some(at) = words.iter().position(|word| is_program(&word.text)) else { continue };
+        let mut request = program.clone();
+        request.scheduler = scheduler;
+        request.args = words[at + 1..].iter().map(|word| word.text.clone()).collect();
+        // Arguments in a variable may be those that it requires.
+        if request.args.iter().any(|word| word.starts_with('$')) {
+            request.needs.clear();
+        }
+        let of_job = |option: &str| {
+            asked.iter().find(|directive| directive.option == option).and_then(|directive| directive.value.parse().ok())
+        };
+        started(&mut request, &model, script, run, at, of_job);
+        let (own, other) = (problems(&request, target), problems(&without_facts(&request), target));
+        for problem in own.into_iter().filter(|problem| !other.contains(problem)) {
+            let line = 1 + script[..words[at].range.start].matches('\n').count();
+            let message = match &*problem.field {
+                "args" => format!("the program's arguments: {}", problem.message),
+                _ => problem.message,
+            };
+            let finding = Finding { line, rule: "refused".to_owned(), message };
+            if !found.contains(&finding) {
+                found.push(finding);
+            }
+        }
+    }
+    found
+}
+
+fn same_file(path: &str, entry: &str) -> bool {
+    let plain = |path: &str| path.trim_start_matches("./").to_string();
+    let (path, entry) = (plain(path), plain(entry));
+    path == entry || (file_name(&path) == file_name(&entry) && (path.ends_with(&entry) || entry.ends_with(&path)))
+}
+
+/// The launcher and the numbers of a command whose program is at a position.
+fn started(
+    request: &mut Request,
+    model: &Model,
+    script: &str,
+    run: &Run,
+    at: usize,
+    of_job: impl Fn(&str) -> Option<u64>,
+) {
+    let own = super::Command { words: run.command.words[..at].to_vec(), ..super::Command::default() };
+    let number = |flags: &[&str]| model.number(script, &own, flags);
+    let first = own.words.iter().map(|word| file_name(&word.text));
+    let launcher = first.clone().find(|name| names::machine(name).is_some());
+    let launcher = launcher.or_else(|| first.clone().find(|name| names::starts(name)));
+    let nodes = number(&["--nnodes", "-N", "--nodes"]).or_else(|| of_job("nodes")).unwrap_or(1);
+    let (name, instances) = match launcher {
+        Some("torchrun" | "torch.distributed.run" | "torch.distributed.launch") => {
+            let local = number(&["--nproc_per_node", "--nproc-per-node"]);
+            (Some("torchrun"), local.map(|local| local.saturating_mul(nodes)))
+        }
+        Some("mpirun" | "mpiexec") => (Some("mpirun"), number(&["-n", "-np", "--np"])),
+        Some("srun") => {
+            let local = number(&["--ntasks-per-node"]).or_else(|| of_job("ntasks-per-node"));
+            let all = number(&["-n", "--ntasks"]).or_else(|| of_job("ntasks"));
+            (request.suits.clone().is_none().then_some("srun"), all.or(local.map(|local| local * nodes)))
+        }
+        Some(_) => (None, None),
+        None => (None, Some(1)),
+    };
+    request.launcher = name.map(str::to_string);
+    request.instances = instances.and_then(|count| count.try_into().ok());
+    request.nodes = nodes.try_into().unwrap_or(1);
+}
+
+/// The same command for a program of which nothing is known.
+fn without_facts(request: &Request) -> Request {
+    let mut plain = Request::new(request.target, &request.entry);
+    plain.scheduler = request.scheduler;
+    plain.args.clone_from(&request.args);
+    plain.launcher.clone_from(&request.launcher);
+    (plain.instances, plain.nodes) = (request.instances, request.nodes);
+    plain
+}
+
+/// The problems of a request on any machine, whose own values are given.
+fn problems(request: &Request, target: Target) -> Vec<Problem> {
+    let Ok(site) = site_named("generic", target) else { return Vec::new() };
+    let mut request = request.clone();
+    for field in site.field.iter().chain(target.fields()).filter(|field| field.required) {
+        let value = if field.kind == Kind::Number { "1" } else { "x" };
+        if request.values.get(&field.name).is_none() {
+            request.values.insert(field.name.clone(), value.to_string());
+        }
+    }
+    plan(&request, &site).err().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(facts: impl Fn(&mut Request), script: &str, expected: &[(usize, &str)]) {
+        let target = Target::named("hpu").expect("a target");
+        let mut program = Request::new(target, "bin/train.py");
+        facts(&mut program);
+        let found = refused(script, target, &program);
+        let found: Vec<(usize, &str)> = found.iter().map(|finding| (finding.line, &*finding.message)).collect();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for ((line, message), (wanted, part)) in found.iter().zip(expected) {
+            assert!(line == wanted && message.contains(part), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_refuses() {
+        let alone = |program: &mut Request| program.alone = true;
+        check(alone, "torchrun --nproc_per_node 8 bin/train.py\n", &[(1, "no distributed training")]);
+        check(alone, "cd x\npython ./bin/train.py\n", &[]);
+        check(alone, "torchrun --nproc_per_node 8 bin/other.py\n", &[]);
+        check(alone, "N=4\nC=\"mpirun -n $N python bin/train.py\"\n$C\n", &[(2, "no distributed training")]);
+        let needs = |program: &mut Request| program.needs = vec!["--data".into()];
+        check(needs, "python bin/train.py --lr 1\n", &[(1, "--data")]);
+        check(needs, "python bin/train.py --data x\n", &[]);
+        check(needs, "python bin/train.py $ARGS\n", &[]);
+        let key = |program: &mut Request| program.distributed_key = Some("run.ddp".into());
+        check(key, "torchrun --nproc_per_node 8 bin/train.py run.ddp=False\n", &[(1, "True")]);
+        check(key, "torchrun --nproc_per_node 8 bin/train.py run.ddp=True\n", &[]);
+    }
+}
