@@ -25,8 +25,10 @@ mod rehearse;
 mod replacement;
 mod said;
 mod sarif;
+mod series;
 mod serve;
 mod site;
+mod totals;
 mod usage;
 
 use crate::said::say_line;

@@ -2,16 +2,20 @@
 
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
 use crate::messages::{OnDisk, count, messages, outline, removed_comments, summary};
-use crate::project::{Input, Project, is_configuration};
+use crate::project::{Project, is_configuration};
 use crate::said::{say, say_line};
+use crate::totals::{self, totals};
 use crate::usage::{Usage, usage};
-use crate::{launch_project, output, sarif};
+use crate::{launch_project, output, sarif, series};
 use anyhow::Result;
 use codemod::{
-    Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, TwinCommands,
+    Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, Totals,
+    TwinCommands,
 };
 use launch::Twin;
+use python::notebook::Notebook;
 use python::{SourceFile, Trees};
+use sorting::SortedMap;
 use std::collections::BTreeSet;
 use training::Program;
 
@@ -22,6 +26,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     check_words(recipes, &options)?;
     if let Some(file) = &args.patch {
         output::check_is_new(file)?;
+    }
+    if let Some(folder) = &args.series {
+        series::check_is_free(folder)?;
     }
     // Before the files are read: what another port is about to change can't be ported.
     let claimed = if args.write { output::claim(&args.paths)? } else { Vec::new() };
@@ -34,6 +41,11 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         drop(claimed);
     } else if let Some(out) = &args.out {
         written = output::write_tree(&project, &port.ported, out, args.force)?;
+    } else if let Some(folder) = &args.series {
+        if project.inputs.iter().any(|input| input.disk.is_none()) {
+            return Err(usage("--series needs files: no commit can change stdin").into());
+        }
+        series::write(&project, recipes, &options, &args.author, folder)?;
     }
     let Port { ported, ledgers, shown, .. } = &port;
 
@@ -52,17 +64,20 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("{line}");
     }
     let twin = twin(&port, &options);
+    let totals = totals(&project, ported, recipes);
     match args.format {
-        Format::Text if args.write || args.out.is_some() => {}
+        Format::Text if args.write || args.out.is_some() || args.series.is_some() => {}
         Format::Text => output::print(&patch(&project, ported))?,
-        Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref()))?,
+        Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref(), &totals))?,
         Format::Sarif => output::print(&sarif::sarif(ported, &on_disk))?,
+        Format::Csv => output::print(&totals::csv(std::slice::from_ref(&totals)))?,
     }
     let of_them = match left.len() {
         0 => String::new(),
         left => format!("; {} not written, as said above", count(left, "file")),
     };
-    say_line!("{}{of_them}", summary(ported, changes(&project, ported)));
+    say_line!("{}{of_them}", summary(ported, &totals));
+    say!("{}", totals::table(&totals));
     // A copy of the folder names all links that are not in it.
     let is_copy = args.out.is_some() && project.whole_folder;
     for link in project.links_left_out.iter().filter(|_| !is_copy) {
@@ -82,21 +97,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     Ok(written && idle.is_empty() && !found(Severity::Error) && !(args.check && found(Severity::Warning)))
 }
 
-fn texts(project: &Project) -> Vec<SourceFile> {
-    let text = |input: &Input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() };
-    project.inputs.iter().map(text).collect()
-}
-
-/// Changed places of a port.
-pub(crate) fn changes(project: &Project, ported: &Ported) -> usize {
-    let texts = texts(project);
-    let diffs = texts.iter().zip(&ported.files).map(|(old, new)| codemod::diff_texts(&old.text, &new.text, &[]));
-    diffs.map(|diff| diff.changes()).sum()
-}
-
 /// The report of a port as JSON.
-pub(crate) fn report(port: &Port, recipes: &RecipeSet, options: &Options) -> String {
-    codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, options).as_ref())
+pub(crate) fn report(port: &Port, recipes: &RecipeSet, options: &Options, totals: &Totals) -> String {
+    codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, options).as_ref(), totals)
 }
 
 /// The commands of the port's twin run, if one of its files is a program.
@@ -155,25 +158,32 @@ pub(crate) struct Port {
     pub(crate) shown: Vec<String>,
 }
 
-/// Passes the readable files to the engine, and adds the others to the result with their messages.
-pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Port {
+/// The readable files, as the engine gets them: those of the project, and then its configuration.
+pub(crate) fn sources(project: &Project) -> Vec<SourceFile> {
     let readable = project.inputs.iter().filter_map(|input| {
         let text = input.text.as_ref().ok()?.clone();
         Some(SourceFile { path: input.path.clone(), text })
     });
-    let mut sources: Vec<SourceFile> = readable.collect();
+    readable.chain(project.configuration().iter().map(|(_, file)| file.clone())).collect()
+}
+
+/// The notebooks of a project, by path.
+pub(crate) fn notebooks(project: &Project) -> SortedMap<String, Notebook> {
+    project.inputs.iter().filter_map(|input| Some((input.path.clone(), input.notebook.clone()?))).collect()
+}
+
+/// Passes the readable files to the engine, and adds the others to the result with their messages.
+pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Port {
+    let sources = sources(project);
     let mut shown: Vec<String> = project.inputs.iter().map(|input| input.shown.clone()).collect();
-    let (paths, configuration): (Vec<_>, Vec<_>) = project.configuration().into_iter().unzip();
-    sources.extend(configuration.iter().cloned());
     let trees = Trees::default();
     let (mut ported, views) = codemod::port_with_views(&sources, recipes, options, &trees);
     let ledgers = codemod::ledgers(&views, &ported.target, recipes);
     let programs = launch_project::programs(&sources, &views, &ported.target, recipes);
-    let notebooks = project.inputs.iter().filter_map(|input| Some((input.path.clone(), input.notebook.clone()?)));
-    ported.put_back(&notebooks.collect());
+    ported.put_back(&notebooks(project));
     ported.keep_reported(&is_configuration);
     let is_left = |file: &SourceFile| ported.certificate.files.contains_key(&file.path);
-    shown.extend(paths.into_iter().zip(&configuration).filter(|(_, file)| is_left(file)).map(|(path, _)| path));
+    shown.extend(project.configuration().iter().filter(|(_, file)| is_left(file)).map(|(path, _)| path.clone()));
     for (index, input) in project.inputs.iter().enumerate() {
         if let Err(diagnostic) = &input.text {
             let diagnostics = vec![Diagnostic::clone(diagnostic)];

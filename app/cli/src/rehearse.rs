@@ -8,6 +8,7 @@ use crate::args::{ListFormat, RehearseArgs, TwinPrecision};
 use crate::messages::{OnDisk, messages, outline, summary};
 use crate::project::Project;
 use crate::said::{say, say_line};
+use crate::totals::totals;
 use crate::usage::usage;
 use crate::{kit, output, port};
 use anyhow::{Context, Result, bail};
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
     let texts = texts.map(|(_, file)| (file.path.as_str(), file.written()));
     tree::write(texts, &root, &folder.path().join(PORT))?;
-    let report = port::report(&port, recipes, &options);
+    let report = port::report(&port, recipes, &options, &totals(&project, &port.ported, recipes));
     fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;
 
     let words = words(args, &start, folder.path(), &root)?;
@@ -93,7 +94,7 @@ fn tell(project: &Project, port: &port::Port, recipes: &RecipeSet) {
     for line in messages(all.filter(|(_, diagnostic, _)| diagnostic.severity == Severity::Error)) {
         say_line!("{line}");
     }
-    say_line!("{}", summary(ported, port::changes(project, ported)));
+    say_line!("{}", summary(ported, &totals(project, ported, recipes)));
 }
 
 /// The kit's command line.

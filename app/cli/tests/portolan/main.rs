@@ -23,6 +23,7 @@ mod recipes;
 mod rehearse;
 mod reports;
 mod schema;
+mod series;
 mod site;
 
 use std::fs;

@@ -24,6 +24,11 @@ pub(crate) fn check_api(value: &Value) {
     check_by(include_str!("../../../../schema/api.schema.json"), value);
 }
 
+/// All targets side by side.
+pub(crate) fn check_matrix(value: &Value) {
+    check_by(include_str!("../../../../schema/matrix.schema.json"), value);
+}
+
 /// What is known about a log.
 pub(crate) fn check_explain(value: &Value) {
     check_by(include_str!("../../../../schema/explain.schema.json"), value);
