@@ -104,6 +104,10 @@ pub(crate) struct PortArgs {
     #[arg(long, value_name = "NAME <EMAIL>", requires = "series", default_value = "Portolan <portolan@localhost>")]
     #[arg(value_parser = author)]
     pub(crate) author: Author,
+    /// Write a page about the port to FILE: the changes with their reasons and sources, what is left to do, the numbers
+    /// and the checks
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Exit with status 1 if manual work remains
     #[arg(long)]
     pub(crate) check: bool,

@@ -3,11 +3,14 @@
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
 use crate::messages::{OnDisk, count, messages, outline, removed_comments, summary};
 use crate::project::{Project, is_configuration};
+use crate::replacement::New;
 use crate::said::{say, say_line};
 use crate::totals::{self, totals};
 use crate::usage::{Usage, usage};
 use crate::{launch_project, output, sarif, series};
-use anyhow::Result;
+
+use ::site::PortReport;
+use anyhow::{Context, Result};
 use codemod::{
     Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, Totals,
     TwinCommands,
@@ -17,6 +20,7 @@ use python::notebook::Notebook;
 use python::{SourceFile, Trees};
 use sorting::SortedMap;
 use std::collections::BTreeSet;
+use std::path::Path;
 use training::Program;
 
 /// Ports, prints or writes. Returns whether the exit status is 0.
@@ -29,6 +33,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     }
     if let Some(folder) = &args.series {
         series::check_is_free(folder)?;
+    }
+    if let Some(file) = &args.report {
+        output::check_writable("--report", file)?;
     }
     // Before the files are read: what another port is about to change can't be ported.
     let claimed = if args.write { output::claim(&args.paths)? } else { Vec::new() };
@@ -65,6 +72,9 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     }
     let twin = twin(&port, &options);
     let totals = totals(&project, ported, recipes);
+    if let Some(file) = &args.report {
+        report_page(file, &project, &port, recipes, &totals)?;
+    }
     match args.format {
         Format::Text if args.write || args.out.is_some() || args.series.is_some() => {}
         Format::Text => output::print(&patch(&project, ported))?,
@@ -100,6 +110,26 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
 /// The report of a port as JSON.
 pub(crate) fn report(port: &Port, recipes: &RecipeSet, options: &Options, totals: &Totals) -> String {
     codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, options).as_ref(), totals)
+}
+
+/// Writes the page about a port.
+fn report_page(file: &Path, project: &Project, port: &Port, recipes: &RecipeSet, totals: &Totals) -> Result<()> {
+    let texts = project.inputs.iter().map(|input| input.text.as_deref().unwrap_or_default());
+    let configured = |path: &str| {
+        let found = project.configuration().iter().find(|(_, file)| file.path == path);
+        found.map_or("", |(_, file)| &file.text)
+    };
+    let rest = port.ported.files.iter().skip(project.inputs.len()).map(|file| configured(&file.path));
+    let report = PortReport {
+        ported: &port.ported,
+        originals: texts.chain(rest).collect(),
+        recipes,
+        totals,
+        ledgers: &port.ledgers,
+    };
+    let page = ::site::port_report(&report);
+    let written = New::beside(file).and_then(|new| new.fill(|new| std::fs::write(new, page))?.rename(file));
+    written.with_context(|| format!("{} can't be written", file.display()))
 }
 
 /// The commands of the port's twin run, if one of its files is a program.

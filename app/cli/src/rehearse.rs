@@ -33,7 +33,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
         return Err(usage("a rehearsal needs a file or a project folder").into());
     }
     if let Some(file) = &args.html {
-        check_writable(file)?;
+        output::check_writable("--html", file)?;
     }
     let project = Project::read(std::slice::from_ref(&args.path), None)?;
     if let [only] = &project.inputs[..]
@@ -66,16 +66,6 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
 
     let words = words(args, &start, folder.path(), &root)?;
     compare(args, &python, &root, &words, &folder.path().join(RESULT))
-}
-
-/// A long run must not fail at the end because of its output file.
-fn check_writable(file: &Path) -> Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (file.is_dir(), folder.is_dir()) {
-        (true, _) => Err(usage(format!("--html {}: is a folder", file.display())).into()),
-        (_, false) => Err(usage(format!("--html {}: no such folder: {}", file.display(), folder.display())).into()),
-        _ => Ok(()),
-    }
 }
 
 /// The run, on stderr: the port in one line, and the files that it could not read.

@@ -21,6 +21,7 @@ mod notebooks;
 mod places;
 mod recipes;
 mod rehearse;
+mod report_page;
 mod reports;
 mod schema;
 mod series;
