@@ -68,7 +68,8 @@ pub(crate) struct PortChoice {
 
 const PORT_HELP: &str = "\
 Without --write, --out or --series, the port is printed as one patch for `git apply`.
-Paths in the patch and in reports are relative to PATH if it is a single folder, else to the current folder.
+Paths in the patch and in reports are relative to PATH if it is a single folder, else to the current folder; in SARIF, to
+the current folder.
 Messages go to stderr as path:line:column: severity[recipe] message.
 
 Exit status: 0 ported; 1 a file could not be read, parsed or written, another port is writing in the
@@ -293,6 +294,8 @@ pub(crate) enum Format {
     Sarif,
     /// The numbers of places by kind, as comma-separated values
     Csv,
+    /// Nothing: only the messages, on stderr
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,7 +3,6 @@
 use crate::args::{MatrixArgs, MatrixFormat};
 use crate::messages::{OnDisk, message};
 use crate::output::print;
-use crate::port::sources;
 use crate::project::Project;
 use crate::said::say_line;
 use crate::totals;
@@ -18,7 +17,7 @@ const WIDEST: usize = 56;
 pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
     let project = Project::read(&args.paths, None)?;
     let recipes = RecipeSet::embedded();
-    let mut matrix = matrix(&sources(&project), recipes, Style::Auto);
+    let mut matrix = matrix(&project.sources(), recipes, Style::Auto);
     let mut all_read = true;
     for input in &project.inputs {
         let Err(diagnostic) = &input.text else { continue };

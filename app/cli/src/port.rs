@@ -16,9 +16,7 @@ use codemod::{
     TwinCommands,
 };
 use launch::Twin;
-use python::notebook::Notebook;
 use python::{SourceFile, Trees};
-use sorting::SortedMap;
 use std::collections::BTreeSet;
 use std::path::Path;
 use training::Program;
@@ -79,7 +77,8 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         Format::Text if args.write || args.out.is_some() || args.series.is_some() => {}
         Format::Text => output::print(&patch(&project, ported))?,
         Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref(), &totals))?,
-        Format::Sarif => output::print(&sarif::sarif(ported, &on_disk))?,
+        Format::Sarif => output::print(&sarif::sarif(ported, recipes, &shown, &on_disk))?,
+        Format::None => {}
         Format::Csv => output::print(&totals::csv(std::slice::from_ref(&totals)))?,
     }
     let of_them = match left.len() {
@@ -188,29 +187,15 @@ pub(crate) struct Port {
     pub(crate) shown: Vec<String>,
 }
 
-/// The readable files, as the engine gets them: those of the project, and then its configuration.
-pub(crate) fn sources(project: &Project) -> Vec<SourceFile> {
-    let readable = project.inputs.iter().filter_map(|input| {
-        let text = input.text.as_ref().ok()?.clone();
-        Some(SourceFile { path: input.path.clone(), text })
-    });
-    readable.chain(project.configuration().iter().map(|(_, file)| file.clone())).collect()
-}
-
-/// The notebooks of a project, by path.
-pub(crate) fn notebooks(project: &Project) -> SortedMap<String, Notebook> {
-    project.inputs.iter().filter_map(|input| Some((input.path.clone(), input.notebook.clone()?))).collect()
-}
-
 /// Passes the readable files to the engine, and adds the others to the result with their messages.
 pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Port {
-    let sources = sources(project);
+    let sources = project.sources();
     let mut shown: Vec<String> = project.inputs.iter().map(|input| input.shown.clone()).collect();
     let trees = Trees::default();
     let (mut ported, views) = codemod::port_with_views(&sources, recipes, options, &trees);
     let ledgers = codemod::ledgers(&views, &ported.target, recipes);
     let programs = launch_project::programs(&sources, &views, &ported.target, recipes);
-    ported.put_back(&notebooks(project));
+    ported.put_back(&project.notebooks());
     ported.keep_reported(&is_configuration);
     let is_left = |file: &SourceFile| ported.certificate.files.contains_key(&file.path);
     shown.extend(project.configuration().iter().filter(|(_, file)| is_left(file)).map(|(path, _)| path.clone()));

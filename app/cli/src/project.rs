@@ -6,6 +6,7 @@ use crate::usage::{Usage, usage};
 use codemod::{Diagnostic, PortedFile, Severity};
 use python::SourceFile;
 use python::notebook::{Notebook, is_notebook};
+use sorting::SortedMap;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::fs;
@@ -123,6 +124,20 @@ impl Project {
             }
         }
         Ok(project)
+    }
+
+    /// The readable files, as the engine gets them, and after them the configuration.
+    pub(crate) fn sources(&self) -> Vec<SourceFile> {
+        let readable = self.inputs.iter().filter_map(|input| {
+            let text = input.text.as_ref().ok()?.clone();
+            Some(SourceFile { path: input.path.clone(), text })
+        });
+        readable.chain(self.configuration().iter().map(|(_, file)| file.clone())).collect()
+    }
+
+    /// The notebooks, by path.
+    pub(crate) fn notebooks(&self) -> SortedMap<String, Notebook> {
+        self.inputs.iter().filter_map(|input| Some((input.path.clone(), input.notebook.clone()?))).collect()
     }
 
     /// The readable files next to the sources of a folder that may contain a program's configuration, each with a path

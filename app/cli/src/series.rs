@@ -5,7 +5,6 @@
 
 use crate::args::Author;
 use crate::messages::count;
-use crate::port::{notebooks, sources};
 use crate::project::Project;
 use crate::replacement::New;
 use crate::said::say_line;
@@ -45,13 +44,13 @@ pub(crate) fn write(
     author: &Author,
     folder: &Path,
 ) -> Result<()> {
-    let mut steps = codemod::series(&sources(project), recipes, options);
+    let mut steps = codemod::series(&project.sources(), recipes, options);
     if steps.is_empty() {
         say_line!("portolan: nothing changes, so {} gets no patches", folder.display());
         return Ok(());
     }
     fs::create_dir_all(folder).with_context(|| format!("{} can't be created", folder.display()))?;
-    let notebooks = notebooks(project);
+    let notebooks = project.notebooks();
     let readable: Vec<_> = project.inputs.iter().filter(|input| input.text.is_ok()).collect();
     let mut texts: Vec<Option<String>> = vec![None; readable.len()];
     let total = steps.len();

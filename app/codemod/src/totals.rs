@@ -100,14 +100,14 @@ impl Totals {
                 totals.add(state, std::iter::once(&*diagnostic.recipe), recipes);
             }
         }
-        totals.sort();
+        totals.put_in_order();
         totals
     }
 
     /// Counts a message about a file that could not be read.
     pub fn add_refused(&mut self, severity: Severity, recipe: &str, recipes: &RecipeSet) {
         self.add(CellState::of(severity), std::iter::once(recipe), recipes);
-        self.sort();
+        self.put_in_order();
     }
 
     fn add<'r>(&mut self, state: CellState, of: impl Iterator<Item = &'r str>, recipes: &RecipeSet) {
@@ -130,7 +130,7 @@ impl Totals {
         }
     }
 
-    fn sort(&mut self) {
+    fn put_in_order(&mut self) {
         let key = |KindTotal { places: Places { done, to_do, not_possible }, recipe, .. }: &KindTotal| {
             (std::cmp::Reverse((*not_possible, *to_do, *done)), recipe.clone())
         };

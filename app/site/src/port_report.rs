@@ -89,7 +89,7 @@ fn summary(report: &PortReport<'_>) -> String {
     choices.extend(options.iter().map(|(name, value)| format!("<code>{}={}</code>", escape(name), escape(value))));
     let mut html = format!("<p class=\"lead\">{sentence}.</p>\n<p>For {}.", choices.join(", "));
     if certificate.residue.is_empty() && not_possible == 0 {
-        html += " No code for NVIDIA GPUs was found in the result.";
+        html += " No CUDA code was found in the result.";
     }
     html += "</p>\n";
     if changed().count() > 1 {
@@ -375,7 +375,7 @@ fn checks(report: &PortReport<'_>) -> String {
         }
     };
     html += &format!(
-        "<dt>Comments removed with their code</dt><dd>{}</dd>\n<dt>Code for NVIDIA GPUs that is left</dt><dd>{}</dd>\n\
+        "<dt>Comments removed with their code</dt><dd>{}</dd>\n<dt>CUDA code that is left</dt><dd>{}</dd>\n\
          <dt>Rounds</dt><dd>{rounds}</dd>\n<dt>Engine</dt><dd>Portolan {}</dd>\n\
          <dt>Recipes</dt><dd class=\"hash\">{recipes}</dd>\n",
         list(comments_removed),

@@ -5,6 +5,7 @@
 extern crate pretty_assertions;
 
 mod api;
+mod automation;
 mod bad_input;
 mod check_port;
 mod checkpoints;
