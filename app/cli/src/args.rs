@@ -64,6 +64,9 @@ pub(crate) struct PortChoice {
     /// Skip a recipe, e.g. hpu#model-to-device
     #[arg(long = "reject", value_name = "RECIPE")]
     pub(crate) rejected: Vec<String>,
+    /// Add the recipes of the guides (*.md) in DIR to those of their targets
+    #[arg(long, value_name = "DIR")]
+    pub(crate) guides: Option<PathBuf>,
 }
 
 const PORT_HELP: &str = "\
@@ -315,6 +318,9 @@ pub(crate) enum RecipesCommand {
         /// Folder with the guides
         #[arg(default_value = "guides")]
         dir: PathBuf,
+        /// Add them to the built-in guides, as `portolan port --guides DIR` does
+        #[arg(long)]
+        added: bool,
     },
     /// List the recipes of this build
     List {

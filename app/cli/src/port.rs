@@ -7,7 +7,7 @@ use crate::replacement::New;
 use crate::said::{say, say_line};
 use crate::totals::{self, totals};
 use crate::usage::{Usage, usage};
-use crate::{launch_project, output, sarif, series};
+use crate::{guides, launch_project, output, sarif, series};
 
 use ::site::PortReport;
 use anyhow::{Context, Result};
@@ -24,7 +24,7 @@ use training::Program;
 /// Ports, prints or writes. Returns whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let options = options(&args.choice);
-    let recipes = RecipeSet::embedded();
+    let recipes = guides::recipes(args.choice.guides.as_deref())?;
     check_words(recipes, &options)?;
     if let Some(file) = &args.patch {
         output::check_is_new(file)?;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     for line in shown.iter().zip(&ported.files).filter_map(|(path, file)| removed_comments(path, &file.edits)) {
         say_line!("{line}");
     }
-    let twin = twin(&port, &options);
+    let twin = twin(&port, &args.choice);
     let totals = totals(&project, ported, recipes);
     if let Some(file) = &args.report {
         report_page(file, &project, &port, recipes, &totals)?;
@@ -107,8 +107,8 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
 }
 
 /// The report of a port as JSON.
-pub(crate) fn report(port: &Port, recipes: &RecipeSet, options: &Options, totals: &Totals) -> String {
-    codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, options).as_ref(), totals)
+pub(crate) fn report(port: &Port, recipes: &RecipeSet, choice: &PortChoice, totals: &Totals) -> String {
+    codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, choice).as_ref(), totals)
 }
 
 /// Writes the page about a port.
@@ -132,12 +132,14 @@ fn report_page(file: &Path, project: &Project, port: &Port, recipes: &RecipeSet,
 }
 
 /// The commands of the port's twin run, if one of its files is a program.
-fn twin(port: &Port, options: &Options) -> Option<TwinCommands> {
+fn twin(port: &Port, choice: &PortChoice) -> Option<TwinCommands> {
     let ported = &port.ported;
     let fields = launch_project::fields(port.programs.first(), &ported.target);
     let twin = Twin::read(&ported.target, &fields)?;
     let one_file = ported.files.iter().filter(|file| !is_configuration(&file.path)).count() == 1;
-    let portolan = options.words().map(|words| twin.command(&words, one_file));
+    let guides = choice.guides.iter().flat_map(|folder| ["--guides".to_owned(), folder.display().to_string()]);
+    let words = options(choice).words().map(|words| words.into_iter().chain(guides).collect::<Vec<_>>());
+    let portolan = words.map(|words| twin.command(&words, one_file));
     Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }
 

@@ -10,7 +10,7 @@ use crate::project::Project;
 use crate::said::{say, say_line};
 use crate::totals::totals;
 use crate::usage::usage;
-use crate::{kit, output, port};
+use crate::{guides, kit, output, port};
 use anyhow::{Context, Result, bail};
 use codemod::{RecipeSet, Severity};
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ const RESULT: &str = "twin.json";
 /// Returns whether the two agree.
 pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let options = port::options(&args.choice);
-    let recipes = RecipeSet::embedded();
+    let recipes = guides::recipes(args.choice.guides.as_deref())?;
     port::check_words(recipes, &options)?;
     if args.path == Path::new("-") {
         return Err(usage("a rehearsal needs a file or a project folder").into());
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
     let texts = texts.map(|(_, file)| (file.path.as_str(), file.written()));
     tree::write(texts, &root, &folder.path().join(PORT))?;
-    let report = port::report(&port, recipes, &options, &totals(&project, &port.ported, recipes));
+    let report = port::report(&port, recipes, &args.choice, &totals(&project, &port.ported, recipes));
     fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;
 
     let words = words(args, &start, folder.path(), &root)?;

@@ -19,6 +19,7 @@ mod library;
 mod limits;
 mod matrix;
 mod notebooks;
+mod own_guides;
 mod places;
 mod recipes;
 mod rehearse;
