@@ -9,5 +9,6 @@ mod licences;
 mod line_ends;
 mod refused;
 mod rooms;
+mod series;
 mod vendors;
 mod xpu;

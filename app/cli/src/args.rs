@@ -64,18 +64,22 @@ pub(crate) struct PortChoice {
     /// Skip a recipe, e.g. hpu#model-to-device
     #[arg(long = "reject", value_name = "RECIPE")]
     pub(crate) rejected: Vec<String>,
+    /// Add the recipes of the guides (*.md) in DIR to those of their targets
+    #[arg(long, value_name = "DIR")]
+    pub(crate) guides: Option<PathBuf>,
 }
 
 const PORT_HELP: &str = "\
-Without --write or --out, the port is printed as one patch for `git apply`.
-Paths in the patch and in reports are relative to PATH if it is a single folder, else to the current folder.
+Without --write, --out or --series, the port is printed as one patch for `git apply`.
+Paths in the patch and in reports are relative to PATH if it is a single folder, else to the current folder; in SARIF, to
+the current folder.
 Messages go to stderr as path:line:column: severity[recipe] message.
 
 Exit status: 0 ported; 1 a file could not be read, parsed or written, another port is writing in the
 folder, or --check found manual work; 2 wrong usage.";
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("where").args(["diff", "write", "out"]))]
+#[command(group = ArgGroup::new("where").args(["diff", "write", "out", "series"]))]
 #[command(after_help = PORT_HELP)]
 pub(crate) struct PortArgs {
     #[command(flatten)]
@@ -96,6 +100,18 @@ pub(crate) struct PortArgs {
     /// Overwrite files in DIR that differ from the port
     #[arg(long, requires = "out", conflicts_with_all = ["write", "diff"])]
     pub(crate) force: bool,
+    /// Write the port to DIR as numbered patches for `git am`: one commit a recipe, with its reason and source, and every
+    /// file compiles after each
+    #[arg(long, value_name = "DIR")]
+    pub(crate) series: Option<PathBuf>,
+    /// Author of the commits
+    #[arg(long, value_name = "NAME <EMAIL>", requires = "series", default_value = "Portolan <portolan@localhost>")]
+    #[arg(value_parser = author)]
+    pub(crate) author: Author,
+    /// Write a page about the port to FILE: the changes with their reasons and sources, what is left to do, the numbers
+    /// and the checks
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// Exit with status 1 if manual work remains
     #[arg(long)]
     pub(crate) check: bool,
@@ -110,8 +126,8 @@ pub(crate) struct PortArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MatrixArgs {
     /// Output format
-    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
-    pub(crate) format: ListFormat,
+    #[arg(long, value_enum, default_value_t = MatrixFormat::Text)]
+    pub(crate) format: MatrixFormat,
     /// Files and folders to analyse as one project
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
@@ -281,6 +297,20 @@ pub(crate) enum Format {
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,
+    /// The numbers of places by kind, as comma-separated values
+    Csv,
+    /// Nothing: only the messages, on stderr
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MatrixFormat {
+    /// A table of all affected lines, and the numbers of places
+    Text,
+    /// One JSON object, as described in schema/
+    Json,
+    /// The numbers of places by target and kind, as comma-separated values
+    Csv,
 }
 
 #[derive(Debug, Subcommand)]
@@ -290,6 +320,9 @@ pub(crate) enum RecipesCommand {
         /// Folder with the guides
         #[arg(default_value = "guides")]
         dir: PathBuf,
+        /// Add them to the built-in guides, as `portolan port --guides DIR` does
+        #[arg(long)]
+        added: bool,
     },
     /// List the recipes of this build
     List {
@@ -367,6 +400,24 @@ pub(crate) struct BuildArgs {
     /// the built programs (cargo xtask build)
     #[arg(long, value_name = "FILE")]
     pub(crate) single_file: Option<PathBuf>,
+}
+
+/// The author of commits.
+#[derive(Clone, Debug)]
+pub(crate) struct Author {
+    pub(crate) name: String,
+    pub(crate) email: String,
+}
+
+fn author(word: &str) -> Result<Author, String> {
+    let parts = word.strip_suffix('>').and_then(|word| word.split_once(" <"));
+    let is_plain = |part: &str| !part.trim().is_empty() && !part.contains(['<', '>', '\n', '\r']);
+    match parts {
+        Some((name, email)) if is_plain(name) && is_plain(email) => {
+            Ok(Author { name: name.to_owned(), email: email.to_owned() })
+        }
+        _ => Err("expected NAME <EMAIL>".to_owned()),
+    }
 }
 
 fn name_and_value(word: &str) -> Result<(String, String), String> {

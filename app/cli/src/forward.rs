@@ -24,7 +24,7 @@ pub(crate) const SYNTHETIC: (usize, usize) = (320, 512);
 
 /// Runs the network, writes and compares as requested. Returns whether the comparison, if any, agrees.
 pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
-    if args.format == Format::Sarif {
+    if !matches!(args.format, Format::Text | Format::Json) {
         return Err(usage("forward supports the formats text and json").into());
     }
     let threads = threads(args)?;

@@ -9,6 +9,7 @@ mod args;
 mod events;
 mod explain;
 mod forward;
+mod guides;
 mod kit;
 mod larcv;
 mod launch_fields;
@@ -26,8 +27,10 @@ mod rehearse;
 mod replacement;
 mod said;
 mod sarif;
+mod series;
 mod serve;
 mod site;
+mod totals;
 mod usage;
 
 use crate::said::say_line;
@@ -59,7 +62,7 @@ fn main() -> ExitCode {
         Command::Launch(args) => launch_script::run(&args),
         Command::Forward(args) => forward::run(&args),
         Command::Events(args) => events::run(&args),
-        Command::Recipes(RecipesCommand::Test { dir }) => recipes::test(&dir),
+        Command::Recipes(RecipesCommand::Test { dir, added }) => recipes::test(&dir, added),
         Command::Recipes(RecipesCommand::List { format }) => recipes::list(format),
         Command::Site(SiteCommand::Build(args)) => site::build(&args),
         Command::Site(SiteCommand::Serve(args)) => serve::run(args),

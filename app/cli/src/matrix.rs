@@ -1,14 +1,13 @@
 //! `portolan matrix`: one project, compared across all targets.
 
-use crate::args::{ListFormat, MatrixArgs};
+use crate::args::{MatrixArgs, MatrixFormat};
 use crate::messages::{OnDisk, message};
 use crate::output::print;
 use crate::project::Project;
 use crate::said::say_line;
+use crate::totals;
 use anyhow::Result;
 use codemod::{CellState, Matrix, RecipeSet, Style, matrix};
-use python::SourceFile;
-use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Maximum number of characters shown of a line of code.
@@ -17,53 +16,30 @@ const WIDEST: usize = 56;
 /// Prints every target's result for the project. Returns whether every file could be read.
 pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
     let project = Project::read(&args.paths, None)?;
-    let mut sources = Vec::new();
+    let recipes = RecipeSet::embedded();
+    let mut matrix = matrix(&project.sources(), recipes, Style::Auto);
     let mut all_read = true;
     for input in &project.inputs {
-        match &input.text {
-            Ok(text) => sources.push(SourceFile { path: input.path.clone(), text: text.clone() }),
-            Err(diagnostic) => {
-                all_read = false;
-                say_line!("{}", message(&input.shown, diagnostic, OnDisk::Original));
-            }
+        let Err(diagnostic) = &input.text else { continue };
+        all_read = false;
+        say_line!("{}", message(&input.shown, diagnostic, OnDisk::Original));
+        for totals in &mut matrix.totals {
+            totals.add_refused(diagnostic.severity, &diagnostic.recipe, recipes);
         }
     }
-    sources.extend(project.configuration().into_iter().map(|(_, file)| file));
-    let matrix = matrix(&sources, RecipeSet::embedded(), Style::Auto);
     match args.format {
-        ListFormat::Json => {
-            let mut value = serde_json::to_value(&matrix)?;
-            value["totals"] = totals(&matrix);
-            print(&format!("{value:#}\n"))?;
-        }
-        ListFormat::Text => print(&table(&matrix))?,
+        MatrixFormat::Json => print(&format!("{:#}\n", serde_json::to_value(&matrix)?))?,
+        MatrixFormat::Csv => print(&totals::csv(&matrix.totals))?,
+        MatrixFormat::Text => print(&table(&matrix))?,
     }
     Ok(all_read)
 }
 
-/// The states that are counted: all but those of unchanged lines.
+/// The states that are counted: all but that of unchanged places.
 const COUNTED: [CellState; 3] = [CellState::Done, CellState::NeedsYou, CellState::NotPossible];
 
-/// The number of lines with a state on the target of a column.
-fn count(matrix: &Matrix, column: usize, state: CellState) -> usize {
-    matrix.rows.iter().filter(|row| row.cells[column].state == state).count()
-}
-
-/// The counts of each target, under the names of the cells' states.
-fn totals(matrix: &Matrix) -> Value {
-    let of = |(column, target): (usize, &String)| {
-        let mut one = json!({ "target": target });
-        for state in COUNTED {
-            let name = json!(state).as_str().unwrap_or_default().to_owned();
-            one[name] = count(matrix, column, state).into();
-        }
-        one
-    };
-    matrix.targets.iter().enumerate().map(of).collect()
-}
-
 fn table(matrix: &Matrix) -> String {
-    if matrix.rows.is_empty() {
+    if matrix.rows.is_empty() && matrix.totals.iter().all(|totals| totals.kinds.is_empty()) {
         return "No target changes or reports anything here.\n".to_owned();
     }
     let place = |path: &str, line: usize, text: &str| {
@@ -72,7 +48,7 @@ fn table(matrix: &Matrix) -> String {
     };
     let places: Vec<String> = matrix.rows.iter().map(|row| place(&row.path, row.line, &row.text)).collect();
     let longest = places.iter().map(|place| place.chars().count()).max().unwrap_or(0);
-    let first = longest.max("lines not possible".len());
+    let first = longest.max("places not possible".len());
     let widths: Vec<usize> = matrix.targets.iter().map(|target| target.len().max("not possible".len())).collect();
     let mut out = format!("{:first$}", "");
     for (target, width) in matrix.targets.iter().zip(&widths) {
@@ -88,11 +64,14 @@ fn table(matrix: &Matrix) -> String {
     }
     out.push('\n');
     for state in COUNTED {
-        let mut line = format!("{:first$}", format!("lines {}", word(state)));
-        for (column, width) in widths.iter().enumerate() {
-            let _ = write!(line, "  {:<width$}", count(matrix, column, state));
+        let mut line = format!("{:first$}", format!("places {}", word(state)));
+        for (totals, width) in matrix.totals.iter().zip(&widths) {
+            let _ = write!(line, "  {:<width$}", totals.all.with(state));
         }
         let _ = writeln!(out, "{}", line.trim_end());
+    }
+    for totals in matrix.totals.iter().filter(|totals| !totals.kinds.is_empty()) {
+        let _ = write!(out, "\n{}", totals::table(totals));
     }
     out
 }

@@ -1,6 +1,6 @@
 //! Messages on stderr.
 
-use codemod::{Diagnostic, Edit, Overview, Ported, RemovedComment, Severity, Span};
+use codemod::{Diagnostic, Edit, Overview, Places, Ported, RemovedComment, Severity, Span, Totals};
 use std::collections::HashSet;
 
 /// The text on disk under the file's name once the command is done, to which the line numbers of messages refer.
@@ -77,19 +77,17 @@ pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_
     )
 }
 
-/// A one-line summary of a port. `changes` as counted by [`codemod::FileDiff::changes`].
-pub(crate) fn summary(ported: &Ported, changes: usize) -> String {
+/// A one-line summary of a port and its totals.
+pub(crate) fn summary(ported: &Ported, totals: &Totals) -> String {
     let changed = ported.files.iter().filter(|file| file.changed).count();
-    let all = || ported.files.iter().flat_map(|file| &file.diagnostics);
-    let of = |severity| all().filter(|diagnostic| diagnostic.severity == severity).count();
-    let mut line = format!("portolan: {}", count(changes, "change"));
+    let Places { done, to_do, not_possible } = totals.all;
+    let mut line = format!("portolan: {}", count(done, "change"));
     line += &format!(" in {} of {}", changed, count(ported.files.len(), "file"));
-    let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
-    if errors > 0 {
-        line += &format!(", {}", count(errors, "error"));
+    if not_possible > 0 {
+        line += &format!(", {}", count(not_possible, "error"));
     }
-    if warnings > 0 {
-        line += &format!(", {} to review", count(warnings, "place"));
+    if to_do > 0 {
+        line += &format!(", {} to review", count(to_do, "place"));
     }
     line
 }

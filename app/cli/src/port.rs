@@ -2,28 +2,40 @@
 
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
 use crate::messages::{OnDisk, count, messages, outline, removed_comments, summary};
-use crate::project::{Input, Project, is_configuration};
+use crate::project::{Project, is_configuration};
+use crate::replacement::New;
 use crate::said::{say, say_line};
+use crate::totals::{self, totals};
 use crate::usage::{Usage, usage};
-use crate::{launch_project, notebook_shell, output, sarif};
-use anyhow::Result;
+use crate::{guides, launch_project, notebook_shell, output, sarif, series};
+
+use ::site::PortReport;
+use anyhow::{Context, Result};
 use codemod::{
-    Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, TwinCommands,
+    Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, Totals,
+    TwinCommands,
 };
 use launch::{Target, Twin};
 use python::notebook::Notebook;
 use python::{SourceFile, Trees};
 use std::collections::BTreeSet;
+use std::path::Path;
 use training::Program;
 use training::words::NOTEBOOK_MAGICS;
 
 /// Ports, prints or writes. Returns whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let options = options(&args.choice);
-    let recipes = RecipeSet::embedded();
+    let recipes = guides::recipes(args.choice.guides.as_deref())?;
     check_words(recipes, &options)?;
     if let Some(file) = &args.patch {
         output::check_is_new(file)?;
+    }
+    if let Some(folder) = &args.series {
+        series::check_is_free(folder)?;
+    }
+    if let Some(file) = &args.report {
+        output::check_writable("--report", file)?;
     }
     // Before the files are read: what another port is about to change can't be ported.
     let claimed = if args.write { output::claim(&args.paths)? } else { Vec::new() };
@@ -36,6 +48,11 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         drop(claimed);
     } else if let Some(out) = &args.out {
         written = output::write_tree(&project, &port.ported, out, args.force)?;
+    } else if let Some(folder) = &args.series {
+        if project.inputs.iter().any(|input| input.disk.is_none()) {
+            return Err(usage("--series needs files: no commit can change stdin").into());
+        }
+        series::write(&project, recipes, &options, &args.author, folder)?;
     }
     let Port { ported, ledgers, shown, .. } = &port;
 
@@ -55,18 +72,25 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     for line in shown.iter().zip(&ported.files).filter_map(|(path, file)| removed_comments(path, &file.edits)) {
         say_line!("{line}");
     }
-    let twin = twin(&port, &options);
+    let twin = twin(&port, &args.choice);
+    let totals = totals(&project, ported, recipes);
+    if let Some(file) = &args.report {
+        report_page(file, &project, &port, recipes, &totals)?;
+    }
     match args.format {
-        Format::Text if args.write || args.out.is_some() => {}
+        Format::Text if args.write || args.out.is_some() || args.series.is_some() => {}
         Format::Text => output::print(&patch(&project, ported))?,
-        Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref()))?,
-        Format::Sarif => output::print(&sarif::sarif(ported, &on_disk))?,
+        Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref(), &totals))?,
+        Format::Sarif => output::print(&sarif::sarif(ported, recipes, &shown, &on_disk))?,
+        Format::None => {}
+        Format::Csv => output::print(&totals::csv(std::slice::from_ref(&totals)))?,
     }
     let of_them = match left.len() {
         0 => String::new(),
         left => format!("; {} not written, as said above", count(left, "file")),
     };
-    say_line!("{}{of_them}", summary(ported, changes(&project, ported)));
+    say_line!("{}{of_them}", summary(ported, &totals));
+    say!("{}", totals::table(&totals));
     // A copy of the folder names all links that are not in it.
     let is_copy = args.out.is_some() && project.whole_folder;
     for link in project.links_left_out.iter().filter(|_| !is_copy) {
@@ -105,30 +129,40 @@ fn shell_lines(project: &Project, ported: &Ported, on_disk: &[OnDisk], shown: &[
     lines
 }
 
-fn texts(project: &Project) -> Vec<SourceFile> {
-    let text = |input: &Input| SourceFile { path: input.path.clone(), text: input.text.clone().unwrap_or_default() };
-    project.inputs.iter().map(text).collect()
-}
-
-/// Changed places of a port.
-pub(crate) fn changes(project: &Project, ported: &Ported) -> usize {
-    let texts = texts(project);
-    let diffs = texts.iter().zip(&ported.files).map(|(old, new)| codemod::diff_texts(&old.text, &new.text, &[]));
-    diffs.map(|diff| diff.changes()).sum()
-}
-
 /// The report of a port as JSON.
-pub(crate) fn report(port: &Port, recipes: &RecipeSet, options: &Options) -> String {
-    codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, options).as_ref())
+pub(crate) fn report(port: &Port, recipes: &RecipeSet, choice: &PortChoice, totals: &Totals) -> String {
+    codemod::report_json(&port.ported, recipes, &port.ledgers, twin(port, choice).as_ref(), totals)
+}
+
+/// Writes the page about a port.
+fn report_page(file: &Path, project: &Project, port: &Port, recipes: &RecipeSet, totals: &Totals) -> Result<()> {
+    let texts = project.inputs.iter().map(|input| input.text.as_deref().unwrap_or_default());
+    let configured = |path: &str| {
+        let found = project.configuration().iter().find(|(_, file)| file.path == path);
+        found.map_or("", |(_, file)| &file.text)
+    };
+    let rest = port.ported.files.iter().skip(project.inputs.len()).map(|file| configured(&file.path));
+    let report = PortReport {
+        ported: &port.ported,
+        originals: texts.chain(rest).collect(),
+        recipes,
+        totals,
+        ledgers: &port.ledgers,
+    };
+    let page = ::site::port_report(&report);
+    let written = New::beside(file).and_then(|new| new.fill(|new| std::fs::write(new, page))?.rename(file));
+    written.with_context(|| format!("{} can't be written", file.display()))
 }
 
 /// The commands of the port's twin run, if one of its files is a program.
-fn twin(port: &Port, options: &Options) -> Option<TwinCommands> {
+fn twin(port: &Port, choice: &PortChoice) -> Option<TwinCommands> {
     let ported = &port.ported;
     let fields = launch_project::fields(port.programs.first(), &ported.target);
     let twin = Twin::read(&ported.target, &fields)?;
     let one_file = ported.files.iter().filter(|file| !is_configuration(&file.path)).count() == 1;
-    let portolan = options.words().map(|words| twin.command(&words, one_file));
+    let guides = choice.guides.iter().flat_map(|folder| ["--guides".to_owned(), folder.display().to_string()]);
+    let words = options(choice).words().map(|words| words.into_iter().chain(guides).collect::<Vec<_>>());
+    let portolan = words.map(|words| twin.command(&words, one_file));
     Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }
 
@@ -181,23 +215,16 @@ pub(crate) struct Port {
 
 /// Passes the readable files to the engine, and adds the others to the result with their messages.
 pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) -> Port {
-    let readable = project.inputs.iter().filter_map(|input| {
-        let text = input.text.as_ref().ok()?.clone();
-        Some(SourceFile { path: input.path.clone(), text })
-    });
-    let mut sources: Vec<SourceFile> = readable.collect();
+    let sources = project.sources();
     let mut shown: Vec<String> = project.inputs.iter().map(|input| input.shown.clone()).collect();
-    let (paths, configuration): (Vec<_>, Vec<_>) = project.configuration().into_iter().unzip();
-    sources.extend(configuration.iter().cloned());
     let trees = Trees::default();
     let (mut ported, views) = codemod::port_with_views(&sources, recipes, options, &trees);
     let ledgers = codemod::ledgers(&views, &ported.target, recipes);
     let programs = launch_project::programs(&sources, &views, &ported.target, recipes);
-    let notebooks = project.inputs.iter().filter_map(|input| Some((input.path.clone(), input.notebook.clone()?)));
-    ported.put_back(&notebooks.collect());
+    ported.put_back(&project.notebooks());
     ported.keep_reported(&is_configuration);
     let is_left = |file: &SourceFile| ported.certificate.files.contains_key(&file.path);
-    shown.extend(paths.into_iter().zip(&configuration).filter(|(_, file)| is_left(file)).map(|(path, _)| path));
+    shown.extend(project.configuration().iter().filter(|(_, file)| is_left(file)).map(|(path, _)| path.clone()));
     for (index, input) in project.inputs.iter().enumerate() {
         if let Err(diagnostic) = &input.text {
             let diagnostics = vec![Diagnostic::clone(diagnostic)];

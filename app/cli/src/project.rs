@@ -6,6 +6,8 @@ use crate::usage::{Usage, usage};
 use codemod::{Diagnostic, PortedFile, Severity};
 use python::SourceFile;
 use python::notebook::{Notebook, is_notebook};
+use sorting::SortedMap;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -24,6 +26,8 @@ pub(crate) struct Project {
     pub(crate) inputs: Vec<Input>,
     /// Links in the given folders that lead to files outside, which are neither read nor written.
     pub(crate) links_left_out: Vec<PathBuf>,
+    /// [`Project::configuration`], once it was read.
+    configuration: OnceCell<Vec<(String, SourceFile)>>,
 }
 
 /// In bytes.
@@ -70,7 +74,13 @@ impl Project {
         }
         let root = root_of(paths)?;
         let whole_folder = matches!(paths, [only] if !is_stdin(only) && only.is_dir());
-        let mut project = Project { root, whole_folder, inputs: Vec::new(), links_left_out: Vec::new() };
+        let mut project = Project {
+            root,
+            whole_folder,
+            inputs: Vec::new(),
+            links_left_out: Vec::new(),
+            configuration: OnceCell::new(),
+        };
         let mut seen = HashSet::new();
         for path in paths {
             if is_stdin(path) {
@@ -116,9 +126,27 @@ impl Project {
         Ok(project)
     }
 
+    /// The readable files, as the engine gets them, and after them the configuration.
+    pub(crate) fn sources(&self) -> Vec<SourceFile> {
+        let readable = self.inputs.iter().filter_map(|input| {
+            let text = input.text.as_ref().ok()?.clone();
+            Some(SourceFile { path: input.path.clone(), text })
+        });
+        readable.chain(self.configuration().iter().map(|(_, file)| file.clone())).collect()
+    }
+
+    /// The notebooks, by path.
+    pub(crate) fn notebooks(&self) -> SortedMap<String, Notebook> {
+        self.inputs.iter().filter_map(|input| Some((input.path.clone(), input.notebook.clone()?))).collect()
+    }
+
     /// The readable files next to the sources of a folder that may contain a program's configuration, each with a path
     /// that the user can open.
-    pub(crate) fn configuration(&self) -> Vec<(String, SourceFile)> {
+    pub(crate) fn configuration(&self) -> &[(String, SourceFile)] {
+        self.configuration.get_or_init(|| self.read_configuration())
+    }
+
+    fn read_configuration(&self) -> Vec<(String, SourceFile)> {
         let mut found = Vec::new();
         if let Some(root) = self.root.as_deref().filter(|_| self.whole_folder) {
             walk(root, None, &mut |entry| {

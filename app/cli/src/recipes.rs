@@ -1,27 +1,27 @@
 //! `portolan recipes`: runs the guides' examples, and lists recipes.
 
 use crate::args::ListFormat;
+use crate::guides::{self, compiled, report};
 use crate::messages::count as count_of;
 use crate::output::print;
 use crate::said::say_line;
-use crate::usage::usage;
 use anyhow::{Context, Result};
 use codemod::{CheckFailure, RecipeInfo, RecipeSet, TargetOption, check_guide, check_samples};
 use guide::Guide;
 use serde_json::{Value, json};
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Runs every example of the guides in a folder. Returns whether all pass. With `UPDATE` in the environment the `after`
+/// Runs every example of the guides in a folder, alone or added to the built-in ones. Returns whether all pass. With `UPDATE` in the environment the `after`
 /// fences that differ from the engine's output are rewritten first.
-pub(crate) fn test(dir: &Path) -> Result<bool> {
-    let mut pages = read_guides(dir)?;
-    let Some((mut guides, mut recipes)) = compiled(&pages) else { return Ok(false) };
+pub(crate) fn test(dir: &Path, added: bool) -> Result<bool> {
+    let mut pages = guides::read(dir)?;
+    let Some((mut guides, mut recipes)) = compiled(&pages, added) else { return Ok(false) };
     if std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty() && value != "0")
         && update(&mut pages, &guides, &recipes)?
     {
-        match compiled(&pages) {
+        match compiled(&pages, added) {
             Some(again) => (guides, recipes) = again,
             None => return Ok(false),
         }
@@ -32,39 +32,15 @@ pub(crate) fn test(dir: &Path) -> Result<bool> {
     let count = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.cases().len()).sum::<usize>();
     let verdict = if failures.is_empty() { "all hold".to_string() } else { count_of(failures.len(), "fault") };
     let samples = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.says.len()).sum::<usize>();
-    let (recipes, examples) = (count_of(recipes.recipes().len(), "recipe"), count_of(count, "example"));
+    let is_own = |recipe: &&RecipeInfo| {
+        let guide = recipe.id.split_once('#').map_or("", |(guide, _)| guide);
+        !added || guides.iter().any(|own| own.name == guide && own.front.target.as_ref() == Some(&recipe.target))
+    };
+    let recipes = recipes.recipes().iter().filter(is_own).count();
+    let (recipes, examples) = (count_of(recipes, "recipe"), count_of(count, "example"));
     let samples = count_of(samples, "sample");
     say_line!("portolan: {recipes}, {examples}, {samples} of messages: {verdict}");
     Ok(failures.is_empty())
-}
-
-/// Parses and compiles; errors are printed.
-fn compiled(pages: &[(PathBuf, String)]) -> Option<(Vec<Guide>, RecipeSet)> {
-    let mut guides = Vec::new();
-    let mut sound = true;
-    for (path, text) in pages {
-        match Guide::parse(&path.display().to_string(), text) {
-            Ok(guide) => guides.push(guide),
-            Err(errors) => {
-                report(&errors);
-                sound = false;
-            }
-        }
-    }
-    match RecipeSet::compile(&guides) {
-        Ok(recipes) if sound => Some((guides, recipes)),
-        Ok(_) => None,
-        Err(errors) => {
-            report(&errors);
-            None
-        }
-    }
-}
-
-fn report(faults: &[impl Display]) {
-    for fault in faults {
-        say_line!("{fault}");
-    }
 }
 
 /// Writes the engine's output into the fences. Returns whether a page changed.
@@ -141,22 +117,4 @@ fn coverage(target: &str, recipes: &[RecipeInfo]) -> Value {
         "unsafe": on_request,
         "reported": reported,
     })
-}
-
-/// The Markdown files of a folder, sorted by name.
-pub(crate) fn read_guides(dir: &Path) -> Result<Vec<(PathBuf, String)>> {
-    let entries = fs::read_dir(dir).map_err(|error| {
-        usage(format!("{}: {error}; run this in a checkout, or name the folder of guides", dir.display()))
-    })?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    paths.sort();
-    if paths.is_empty() {
-        return Err(usage(format!("{}: no guides (*.md) in this folder", dir.display())).into());
-    }
-    let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path).with_context(|| format!("{} can't be read", path.display()))?;
-        Ok((path, text))
-    };
-    paths.into_iter().map(read).collect()
 }

@@ -8,8 +8,9 @@ use crate::args::{ListFormat, RehearseArgs, TwinPrecision};
 use crate::messages::{OnDisk, messages, outline, summary};
 use crate::project::Project;
 use crate::said::{say, say_line};
+use crate::totals::totals;
 use crate::usage::usage;
-use crate::{kit, output, port};
+use crate::{guides, kit, output, port};
 use anyhow::{Context, Result, bail};
 use codemod::{RecipeSet, Severity, Style};
 use std::ffi::OsString;
@@ -26,13 +27,13 @@ const RESULT: &str = "twin.json";
 /// Returns whether the two agree.
 pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let options = port::options(&args.choice);
-    let recipes = RecipeSet::embedded();
+    let recipes = guides::recipes(args.choice.guides.as_deref())?;
     port::check_words(recipes, &options)?;
     if args.path == Path::new("-") {
         return Err(usage("a rehearsal needs a file or a project folder").into());
     }
     if let Some(file) = &args.html {
-        check_writable(file)?;
+        output::check_writable("--html", file)?;
     }
     let project = Project::read(std::slice::from_ref(&args.path), None)?;
     if let [only] = &project.inputs[..]
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
     let texts = texts.map(|(_, file)| (file.path.as_str(), file.written()));
     tree::write(texts, &root, &folder.path().join(PORT))?;
-    let report = port::report(&port, recipes, &options);
+    let report = port::report(&port, recipes, &args.choice, &totals(&project, &port.ported, recipes));
     fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;
 
     let (words, result) = (words(args, &start, folder.path(), &root)?, folder.path().join(RESULT));
@@ -96,16 +97,6 @@ fn on_another_machine(words: Vec<OsString>) -> Vec<OsString> {
     out
 }
 
-/// A long run must not fail at the end because of its output file.
-fn check_writable(file: &Path) -> Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (file.is_dir(), folder.is_dir()) {
-        (true, _) => Err(usage(format!("--html {}: is a folder", file.display())).into()),
-        (_, false) => Err(usage(format!("--html {}: no such folder: {}", file.display(), folder.display())).into()),
-        _ => Ok(()),
-    }
-}
-
 /// The run, on stderr: the port in one line, and the files that it could not read.
 fn tell(project: &Project, port: &port::Port, recipes: &RecipeSet) {
     let ported = &port.ported;
@@ -122,7 +113,7 @@ fn tell(project: &Project, port: &port::Port, recipes: &RecipeSet) {
     for line in messages(all.filter(|(_, diagnostic, _)| diagnostic.severity == Severity::Error)) {
         say_line!("{line}");
     }
-    say_line!("{}", summary(ported, port::changes(project, ported)));
+    say_line!("{}", summary(ported, &totals(project, ported, recipes)));
 }
 
 /// The kit's command line.

@@ -1,20 +1,23 @@
 //! The messages of a port as SARIF 2.1.0, the format that code-scanning services read.
 //!
-//! Locations refer to the text on disk, as in the messages.
+//! Locations refer to the text on disk, and paths to the current folder, as in the messages: a service takes paths from the
+//! root of the repository, where it runs the command.
 
 use crate::messages::OnDisk;
-use codemod::{Ported, Severity};
+use codemod::{Ported, RecipeSet, Severity};
 use serde_json::{Value, json};
 
-/// The whole log, as text.
-pub(crate) fn sarif(ported: &Ported, on_disk: &[OnDisk]) -> String {
-    let files = || ported.files.iter().zip(on_disk);
-    let all = || files().flat_map(|(file, on_disk)| file.diagnostics.iter().map(move |found| (file, on_disk, found)));
+/// The whole log, as text. `shown` are the paths of the files from the current folder.
+pub(crate) fn sarif(ported: &Ported, recipes: &RecipeSet, shown: &[&str], on_disk: &[OnDisk]) -> String {
+    let files = || ported.files.iter().zip(shown).zip(on_disk);
+    let all = || {
+        files().flat_map(|((file, path), on_disk)| file.diagnostics.iter().map(move |found| (*path, on_disk, found)))
+    };
     let mut rules: Vec<&str> = all().map(|(_, _, diagnostic)| diagnostic.recipe.as_str()).collect();
     rules.sort_unstable();
     rules.dedup();
     let results: Vec<Value> = all()
-        .map(|(file, on_disk, diagnostic)| {
+        .map(|(path, on_disk, diagnostic)| {
             let place = on_disk.place(diagnostic);
             json!({
                 "ruleId": diagnostic.recipe,
@@ -22,7 +25,7 @@ pub(crate) fn sarif(ported: &Ported, on_disk: &[OnDisk]) -> String {
                 "level": level(diagnostic.severity),
                 "message": { "text": diagnostic.message },
                 "locations": [{ "physicalLocation": {
-                    "artifactLocation": { "uri": uri(&file.path) },
+                    "artifactLocation": { "uri": uri(path) },
                     "region": {
                         "startLine": place.line,
                         "startColumn": place.column,
@@ -40,13 +43,27 @@ pub(crate) fn sarif(ported: &Ported, on_disk: &[OnDisk]) -> String {
             "tool": { "driver": {
                 "name": "portolan",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|id| json!({ "id": id })).collect::<Vec<_>>(),
+                "rules": rules.iter().map(|id| rule(ported, recipes, id)).collect::<Vec<_>>(),
             } },
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
     });
     format!("{log:#}\n")
+}
+
+/// What a service shows of a rule: its title and, for a recipe, its reason and source.
+fn rule(ported: &Ported, recipes: &RecipeSet, id: &str) -> Value {
+    let mut rule = json!({ "id": id, "shortDescription": { "text": recipes.title(&ported.target, id) } });
+    if let Some(recipe) = recipes.recipes_for(&ported.target).iter().find(|recipe| recipe.id == id) {
+        rule["fullDescription"] = json!({ "text": recipe.reason });
+        let help = format!("{}\n\nSource: {}\nHolds for: {}", recipe.reason, recipe.source, recipe.holds_for);
+        rule["help"] = json!({ "text": help });
+        if let Some(citation) = recipe.citations.first() {
+            rule["helpUri"] = citation.url.as_str().into();
+        }
+    }
+    rule
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -57,9 +74,15 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A relative path as a URI reference.
+/// A path as a URI, or a reference to one if it is relative.
 fn uri(path: &str) -> String {
-    let mut out = String::new();
+    let path = path.replace('\\', "/");
+    let drive = path.split_once(':').is_some_and(|(drive, rest)| drive.len() == 1 && rest.starts_with('/'));
+    let mut out = match (drive, path.starts_with('/')) {
+        (true, _) => "file:///".to_owned(),
+        (_, true) => "file://".to_owned(),
+        _ => String::new(),
+    };
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => out.push(byte as char),
@@ -74,5 +97,7 @@ mod tests {
     #[test]
     fn paths_become_uris() {
         assert_eq!(super::uri("my dir/größe.py"), "my%20dir/gr%C3%B6%C3%9Fe.py");
+        assert_eq!(super::uri("/my dir/a.py"), "file:///my%20dir/a.py");
+        assert_eq!(super::uri(r"C:\dir\a.py"), "file:///C%3A/dir/a.py");
     }
 }

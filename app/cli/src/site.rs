@@ -1,7 +1,7 @@
 //! `portolan site build`: the pages of the site, written to a folder.
 
 use crate::args::{BuildArgs, PageSources};
-use crate::recipes::read_guides;
+use crate::guides::read as read_guides;
 use crate::said::{say, say_line};
 use anyhow::{Context, Result};
 use site::{Files, Input, Kit, ONE_FILE, Page, SERVICE_WORKER, SiteFile, service_worker, single_file};

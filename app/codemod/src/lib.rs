@@ -45,9 +45,11 @@ mod report;
 mod residue;
 mod rewrite;
 mod rope;
+mod series;
 mod settings;
 mod step_parts;
 mod template;
+mod totals;
 mod unread;
 
 pub use guide::OptionKind;
@@ -61,7 +63,7 @@ pub use explain::{
     Candidate, Changed, Explanation, Frame, Message, Operation, PortedProject, Side, check_samples, explain,
 };
 pub use ledger::{Figure, Ledger, LedgerEntry, ledgers};
-pub use matrix::{CellState, Matrix, MatrixCell, MatrixRow, matrix};
+pub use matrix::{Matrix, MatrixCell, MatrixRow, matrix};
 pub use overview::{Overview, overview, unported};
 pub use patch_file::{git_patch_from_any, git_patch_of};
 pub use port::{Views, port, port_with_views};
@@ -71,3 +73,5 @@ pub use ported::{
 };
 pub use recipe::{RecipeInfo, RecipeSet, TargetInfo, TargetOption, embedded_guides};
 pub use report::{TwinCommands, report_json};
+pub use series::{SeriesStep, series};
+pub use totals::{CellState, KindTotal, Places, Totals};

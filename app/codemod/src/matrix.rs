@@ -1,6 +1,7 @@
 //! One project, all targets: the result of each target for every line that any of them changes or reports.
 
-use crate::ported::{Edit, Options, PortedFile, Severity, SourceFile, Style};
+use crate::ported::{Edit, Options, PortedFile, SourceFile, Style};
+use crate::totals::{CellState, Totals};
 use crate::{RecipeSet, port_with_views};
 use python::Trees;
 use python::tree::Id;
@@ -9,19 +10,21 @@ use sorting::SortedMap;
 use std::ops::RangeInclusive;
 
 /// The constructs of a project as rows, the targets as columns. Initially without columns; [`Matrix::add`] adds one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Matrix {
     /// Ids of the targets, in the order of the columns.
     pub targets: Vec<String>,
     /// Rows by path and line.
     pub rows: Vec<MatrixRow>,
+    /// The numbers of each target, in places: a row may have several, or share one with the next.
+    pub totals: Vec<Totals>,
     /// Training steps that a target does not port: file, column, the steps' lines, and the contents of their lines.
     #[serde(skip)]
     refused: Vec<(usize, usize, Vec<RangeInclusive<usize>>, MatrixCell)>,
 }
 
 /// A line of the original that at least one target changes or reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatrixRow {
     /// Index of the file, in the original order.
     #[serde(skip)]
@@ -47,21 +50,6 @@ pub struct MatrixCell {
     pub line: Option<usize>,
 }
 
-/// The status of a target's port at a place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellState {
-    /// Unchanged.
-    #[default]
-    Untouched,
-    /// The port changed it.
-    Done,
-    /// Manual work.
-    NeedsYou,
-    /// The file can't be ported to this target.
-    NotPossible,
-}
-
 /// Ports a project to every target with the options' style and each target's default options, and compares the ports
 /// side by side. Pure, as [`port`] is; takes as long as one port for each target.
 #[must_use]
@@ -79,6 +67,8 @@ impl Matrix {
         let trees = Trees::default();
         let (ported, views) = port_with_views(files, recipes, options, &trees);
         let column = self.targets.len();
+        let texts = files.iter().map(|file| file.text.as_str()).zip(&ported.files);
+        self.totals.push(Totals::of(&options.target, texts, recipes));
         self.targets.push(options.target.clone());
         self.rows.iter_mut().for_each(|row| row.cells.push(MatrixCell::default()));
         for (number, (SourceFile { path, text }, file)) in files.iter().zip(&ported.files).enumerate() {
@@ -149,12 +139,10 @@ fn cells(original: &str, file: &PortedFile) -> SortedMap<usize, MatrixCell> {
         }
     }
     for diagnostic in &file.diagnostics {
-        let state = match diagnostic.severity {
-            Severity::Error => CellState::NotPossible,
-            Severity::Warning => CellState::NeedsYou,
-            Severity::Info | Severity::Hint => continue,
-        };
-        put(diagnostic.original.line, state, &diagnostic.recipe, diagnostic.ported.line);
+        let state = CellState::of(diagnostic.severity);
+        if state != CellState::Untouched {
+            put(diagnostic.original.line, state, &diagnostic.recipe, diagnostic.ported.line);
+        }
     }
     cells
 }
@@ -196,8 +184,8 @@ fn line_of(starts: &[usize], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{CellState, Matrix, matrix};
-    use crate::{RecipeSet, SourceFile, Style};
+    use super::{Matrix, matrix};
+    use crate::{CellState, RecipeSet, SourceFile, Style};
 
     fn of(text: &str) -> Matrix {
         let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };

@@ -29,13 +29,7 @@ pub fn overview<'a>(ported: &'a Ported, recipes: &RecipeSet) -> Option<Overview<
     if stops.is_empty() {
         return None;
     }
-    let infos = recipes.recipes_for(&ported.target);
-    let definitions = recipes.definitions(&ported.target);
-    let title = |id: &str| match infos.iter().find(|recipe| recipe.id == id) {
-        Some(recipe) => recipe.title.clone(),
-        // The engine's own.
-        None => definitions.title(id).unwrap_or(id).to_owned(),
-    };
+    let title = |id: &str| recipes.title(&ported.target, id);
     let mut done: Vec<String> = Vec::new();
     for edit in ported.files.iter().flat_map(|file| &file.edits) {
         let title = title(&edit.recipe);

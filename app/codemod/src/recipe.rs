@@ -234,6 +234,15 @@ impl RecipeSet {
         self.targets.get(target).map_or(&[], |target| &target.infos)
     }
 
+    /// The heading of a recipe's section, or of the engine's own messages of that name.
+    #[must_use]
+    pub fn title(&self, target: &str, id: &str) -> String {
+        match self.recipes_for(target).iter().find(|recipe| recipe.id == id) {
+            Some(recipe) => recipe.title.clone(),
+            None => self.definitions(target).title(id).unwrap_or(id).to_owned(),
+        }
+    }
+
     /// A list of names that a target's guides define (a `names` fence), empty if there is none.
     #[must_use]
     pub fn names(&self, target: &str, list: &str) -> &[ListedName] {

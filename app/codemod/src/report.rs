@@ -3,6 +3,7 @@
 
 use crate::{
     Certificate, Diagnostic, Edit, Figure, Ledger, Options, Ported, RecipeInfo, RecipeSet, Severity, Span, Style,
+    Totals,
 };
 use guide::Citation;
 use python::notebook::CellPlace;
@@ -21,6 +22,7 @@ struct Report<'a> {
     recipes: SortedMap<&'a str, RecipeReport<'a>>,
     ledgers: Vec<LedgerReport<'a>>,
     twin: Option<&'a TwinCommands>,
+    totals: &'a Totals,
     certificate: &'a Certificate,
 }
 
@@ -129,10 +131,16 @@ impl<'a> From<&'a Ledger> for LedgerReport<'a> {
     }
 }
 
-/// The report as indented JSON with a final newline: of a port, its recipes, its ledgers, and the commands of its twin
-/// run, if one of its files is a program.
+/// The report as indented JSON with a final newline: of a port, its recipes, its ledgers, its numbers, and the commands of
+/// its twin run, if one of its files is a program.
 #[must_use]
-pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger], twin: Option<&TwinCommands>) -> String {
+pub fn report_json(
+    ported: &Ported,
+    recipes: &RecipeSet,
+    ledgers: &[Ledger],
+    twin: Option<&TwinCommands>,
+    totals: &Totals,
+) -> String {
     let Ported { target, sdk, style, options, files, certificate } = ported;
     let files = files
         .iter()
@@ -154,7 +162,7 @@ pub fn report_json(ported: &Ported, recipes: &RecipeSet, ledgers: &[Ledger], twi
     });
     let recipes = recipes.collect();
     let ledgers = ledgers.iter().map(LedgerReport::from).collect();
-    let report = Report { target, sdk, style: *style, options, files, recipes, ledgers, twin, certificate };
+    let report = Report { target, sdk, style: *style, options, files, recipes, ledgers, twin, totals, certificate };
     // Strings, numbers and maps with string keys: nothing here can fail to be JSON.
     serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
 }

@@ -1,11 +1,14 @@
 //! Code on a page: with syntax colours, and as a diff with signs.
 
-use codemod::{Diagnostic, Severity, diff_texts};
+use codemod::{Diagnostic, Edit, FileDiff, Hunk, Severity, diff_texts};
 use guide::html::escape;
 use python::{Highlight, TokenClass, html_line};
 
 /// Unchanged lines kept around a change; longer runs are folded to a line with their number.
 const CONTEXT: usize = 4;
+
+/// The same in a report, in which every changed place is next to its reasons.
+const AROUND: usize = 2;
 
 /// Code for display.
 pub(crate) fn code(language: &str, text: &str) -> String {
@@ -49,34 +52,78 @@ fn indented(html: &str) -> String {
 
 /// The engine's result for `old`, as one table. `name` is for screen readers, if there is no caption.
 pub(crate) fn difference(language: &str, old: &str, new: &str, name: Option<&str>) -> String {
-    let (old_colours, new_colours) = (Colours::of(language, old), Colours::of(language, new));
-    let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
-    let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let line = |lines: &[&str], colours: &Colours, index: u32, marks: &[(u32, u32)]| {
-        let line = lines.get(index as usize).unwrap_or(&"");
-        colours.line(line, index as usize, if is_mostly(line, marks) { &[] } else { marks })
-    };
-    let diff = diff_texts(old, new, &[]);
-
+    let difference = Difference::of(language, old, new, &[]);
     let mut table = Table::new(name);
-    let mut at = 0;
-    for (index, hunk) in diff.hunks.iter().enumerate() {
-        let is_first = index == 0;
-        let before = (at..hunk.old_start).map(|index| line(&old_lines, &old_colours, index, &[])).collect();
-        table.unchanged(before, is_first, false);
-        for index in hunk.old_start..hunk.old_end {
-            let pair = hunk.pairs.iter().find(|pair| pair.old == index);
-            table.row("del", "−", &line(&old_lines, &old_colours, index, pair.map_or(&[], |pair| &pair.old_words)));
-        }
-        for index in hunk.new_start..hunk.new_end {
-            let pair = hunk.pairs.iter().find(|pair| pair.new == index);
-            table.row("add", "+", &line(&new_lines, &new_colours, index, pair.map_or(&[], |pair| &pair.new_words)));
-        }
-        at = hunk.old_end;
-    }
-    let rest = (at..diff.old_lines).map(|index| line(&old_lines, &old_colours, index, &[])).collect();
-    table.unchanged(rest, diff.hunks.is_empty(), true);
+    let rest = difference.changes(&mut table, &difference.diff.hunks, 0);
+    let rest = (rest..difference.diff.old_lines).map(|index| difference.old.line(index, &[])).collect();
+    table.unchanged(rest, difference.diff.hunks.is_empty(), true);
     table.finish()
+}
+
+/// Two texts, coloured and compared.
+pub(crate) struct Difference<'t> {
+    old: Side<'t>,
+    new: Side<'t>,
+    diff: FileDiff,
+}
+
+/// One of the texts.
+struct Side<'t> {
+    lines: Vec<&'t str>,
+    colours: Colours,
+}
+
+impl<'t> Side<'t> {
+    fn of(language: &str, text: &'t str) -> Side<'t> {
+        Side { lines: text.split_inclusive('\n').collect(), colours: Colours::of(language, text) }
+    }
+
+    fn line(&self, index: u32, marks: &[(u32, u32)]) -> String {
+        let line = self.lines.get(index as usize).unwrap_or(&"");
+        self.colours.line(line, index as usize, if is_mostly(line, marks) { &[] } else { marks })
+    }
+}
+
+impl<'t> Difference<'t> {
+    pub(crate) fn of(language: &str, old: &'t str, new: &'t str, edits: &[Edit]) -> Difference<'t> {
+        let diff = diff_texts(old, new, edits);
+        Difference { old: Side::of(language, old), new: Side::of(language, new), diff }
+    }
+
+    /// The changed places, those together that are close to each other.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &[Hunk]> {
+        let are_close = |a: &Hunk, b: &Hunk| (b.old_start - a.old_end) as usize <= 2 * AROUND;
+        self.diff.hunks.chunk_by(are_close)
+    }
+
+    /// Such a group as a table, with the lines around it.
+    pub(crate) fn group(&self, hunks: &[Hunk], name: &str) -> String {
+        let mut table = Table::new(Some(name));
+        let (Some(first), Some(last)) = (hunks.first(), hunks.last()) else { return table.finish() };
+        let end = (last.old_end + AROUND as u32).min(self.diff.old_lines);
+        let after = self.changes(&mut table, hunks, first.old_start.saturating_sub(AROUND as u32));
+        (after..end).for_each(|index| table.row("", "", &self.old.line(index, &[])));
+        table.finish()
+    }
+
+    /// The rows of changed places and of the lines before each, from a line on; returns the line after the last.
+    fn changes(&self, table: &mut Table, hunks: &[Hunk], from: u32) -> u32 {
+        let mut at = from;
+        for (index, hunk) in hunks.iter().enumerate() {
+            let before = (at..hunk.old_start).map(|index| self.old.line(index, &[])).collect();
+            table.unchanged(before, index == 0, false);
+            for index in hunk.old_start..hunk.old_end {
+                let pair = hunk.pairs.iter().find(|pair| pair.old == index);
+                table.row("del", "−", &self.old.line(index, pair.map_or(&[], |pair| &pair.old_words)));
+            }
+            for index in hunk.new_start..hunk.new_end {
+                let pair = hunk.pairs.iter().find(|pair| pair.new == index);
+                table.row("add", "+", &self.new.line(index, pair.map_or(&[], |pair| &pair.new_words)));
+            }
+            at = hunk.old_end;
+        }
+        at
+    }
 }
 
 /// Whether so much of a line changed that highlighting the changes would be useless.
@@ -163,7 +210,7 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{code, difference, patch, remarks};
+    use super::{Difference, code, difference, patch, remarks};
     use codemod::{Diagnostic, Severity, Span};
 
     /// Rows as text: sign and code without tags.
@@ -205,6 +252,16 @@ mod tests {
         assert_eq!(rows(&html), "+|new\n|x0\n|x1\n|x2\n|x3\n|26 unchanged lines\n");
         let html = difference("text", "a\nb\nc\nd\ne\nf\ng", "a\nb\nc\nd\ne\nf\nh", None);
         assert_eq!(rows(&html), "|a\n|b\n|c\n|d\n|e\n|f\n−|g\n+|h\n");
+    }
+
+    #[test]
+    fn close_changes_are_one_group() {
+        let old: String = (0..30).map(|i| format!("x{i}\n")).collect();
+        let new = old.replace("x3\n", "").replace("x8\n", "y\n").replace("x29\n", "z\n");
+        let difference = Difference::of("text", &old, &new, &[]);
+        let groups: Vec<String> = difference.groups().map(|group| rows(&difference.group(group, "x"))).collect();
+        let expected = ["|x1\n|x2\n−|x3\n|x4\n|x5\n|x6\n|x7\n−|x8\n+|y\n|x9\n|x10\n", "|x27\n|x28\n−|x29\n+|z\n"];
+        assert_eq!(groups, expected);
     }
 
     #[test]

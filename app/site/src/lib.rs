@@ -7,7 +7,7 @@
 //! build with the guide's line.
 //!
 //! [`build`] makes all pages, and [`single_file`] one page from a finished site; [`shell`] is their common frame, and
-//! [`wrap_port`] adds it to the Port page. All styles are in one file, `theme/portolan.css`.
+//! [`wrap_port`] adds it to the Port page. [`port_report`] makes a page of its own, about one port. All styles are in one file, `theme/portolan.css`.
 
 #[cfg(test)]
 #[macro_use]
@@ -36,6 +36,7 @@ mod pages;
 mod parallel;
 mod policy;
 mod port_page;
+mod port_report;
 mod print_page;
 mod recipe_list;
 mod rose;
@@ -51,5 +52,6 @@ pub use kit::Kit;
 pub use one_file::{Files, ONE_FILE, single_file};
 pub use pages::{Input, LastChanges, Page, build};
 pub use port_page::{PortPage, wrap_port};
+pub use port_report::{PortReport, port_report};
 pub use service_worker::{SERVICE_WORKER, SiteFile, service_worker};
 pub use shell::{Frame, shell};

@@ -117,6 +117,11 @@ pub(crate) fn controls() -> String {
     script_without_remarks(include_str!("../theme/controls.js"))
 }
 
+/// The style sheet of a port's report, which is a file of its own.
+pub(crate) fn report_style() -> String {
+    without_remarks(concat!(include_str!("../theme/portolan.css"), include_str!("../theme/report.css")))
+}
+
 /// Names and contents.
 pub(crate) fn files() -> impl Iterator<Item = (String, String)> {
     let vendored = VENDORED.iter().map(|(name, text)| ((*name).to_string(), (*text).to_string()));

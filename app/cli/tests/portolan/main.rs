@@ -5,6 +5,7 @@
 extern crate pretty_assertions;
 
 mod api;
+mod automation;
 mod bad_input;
 mod check_port;
 mod checkpoints;
@@ -18,11 +19,14 @@ mod library;
 mod limits;
 mod matrix;
 mod notebooks;
+mod own_guides;
 mod places;
 mod recipes;
 mod rehearse;
+mod report_page;
 mod reports;
 mod schema;
+mod series;
 mod site;
 
 use std::fs;

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 /// A notebook as Jupyter saves it: a cell of text, code with a magic and a shell command, one with an output.
-const NOTEBOOK: &str = r##"{
+pub(crate) const NOTEBOOK: &str = r##"{
  "cells": [
   {
    "cell_type": "markdown",

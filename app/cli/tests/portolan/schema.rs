@@ -24,6 +24,24 @@ pub(crate) fn check_api(value: &Value) {
     check_by(include_str!("../../../../schema/api.schema.json"), value);
 }
 
+/// Messages as SARIF: by the schema of what is printed and, if `PORTOLAN_SARIF_SCHEMA` names a file with the official one,
+/// by that, with the tests' Python and its package `jsonschema`.
+pub(crate) fn check_sarif(value: &Value) {
+    check_by(include_str!("../../../../schema/sarif.schema.json"), value);
+    let Some(schema) = std::env::var_os("PORTOLAN_SARIF_SCHEMA") else { return };
+    let program = "import json, jsonschema, sys\n\
+        schema = json.load(open(sys.argv[1]))\n\
+        jsonschema.validators.validator_for(schema)(schema, format_checker=jsonschema.FormatChecker()).validate(json.loads(sys.argv[2]))";
+    let ran = std::process::Command::new("python3").args(["-c", program]).arg(schema).arg(value.to_string()).output();
+    let ran = ran.unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// All targets side by side.
+pub(crate) fn check_matrix(value: &Value) {
+    check_by(include_str!("../../../../schema/matrix.schema.json"), value);
+}
+
 /// What is known about a log.
 pub(crate) fn check_explain(value: &Value) {
     check_by(include_str!("../../../../schema/explain.schema.json"), value);

@@ -272,6 +272,10 @@ impl Draft<'_> {
         if !request.divided {
             return (request.args.clone(), Vec::new());
         }
+        // The user has divided them.
+        if let Some(at) = request.args.iter().position(|arg| arg == "--") {
+            return (request.args[..at].to_vec(), request.args[at + 1..].to_vec());
+        }
         let (mut ahead, mut behind) = (Vec::new(), Vec::new());
         let mut is_ahead = false;
         for arg in &request.args {

@@ -384,6 +384,18 @@ fn a_divided_command_line() {
     assert!(script.contains(&format!("run -b=4 --pef=out/model/model.pef {own}\n")), "{script}");
 }
 
+#[test]
+fn a_command_line_that_the_user_has_divided() {
+    let check = |args: &str, expected: &str| {
+        let fields = [("target", "rdu"), ("entry", "a.py"), ("divided", "on"), ("ahead", "--shape"), ("args", args)];
+        let script = script(&fields).replace(" \\\n ", "");
+        assert!(script.contains(&format!("--output-folder=out {expected}\n")), "{script}");
+    };
+    check("--num-tiles 4 -- --lr 1 --shape 3", "--num-tiles 4 -- --lr 1 --shape 3");
+    check("-- --lr 1 -- x", "-- --lr 1 -- x");
+    check("--lr 1", "-- --lr 1");
+}
+
 /// The command and the form report the same about a value of `--set`.
 #[test]
 fn every_common_field_is_in_some_form_with_a_help() {

@@ -233,7 +233,7 @@ pub enum Unblocking {
 pub struct Table {
     /// Ids of the targets.
     pub targets: Vec<String>,
-    /// For each target, the number of lines that it changes, leaves to the user, and can't port.
+    /// For each target, the number of places that it changes, leaves to the user, and can't port.
     pub sums: Vec<[usize; 3]>,
     /// The requested rows.
     pub rows: Vec<TableRow>,

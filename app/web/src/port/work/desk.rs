@@ -10,8 +10,8 @@ use crate::port::twin_result;
 use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
-    CellState, Diagnostic, Edit, Explanation, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported,
-    PortedFile, PortedProject, RecipeSet, TargetInfo, TwinCommands, Views, diff_texts, embedded_guides, git_patch_of,
+    Diagnostic, Edit, Explanation, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile,
+    PortedProject, RecipeSet, TargetInfo, Totals, TwinCommands, Views, diff_texts, embedded_guides, git_patch_of,
     report_json,
 };
 use python::notebook::Notebook;
@@ -239,7 +239,11 @@ fn from(sources: &[SourceFile], bases: Vec<String>) -> Vec<SourceFile> {
 
 /// The report as the command writes it.
 fn report(port: &Port) -> String {
-    report_json(&with_reported_configuration(&port.result), RecipeSet::embedded(), &port.ledgers, port.twin.as_ref())
+    let recipes = RecipeSet::embedded();
+    let texts = port.sources.iter().map(|source| source.text.as_str()).zip(&port.result.files);
+    let totals = Totals::of(&port.result.target, texts, recipes);
+    let result = with_reported_configuration(&port.result);
+    report_json(&result, recipes, &port.ledgers, port.twin.as_ref(), &totals)
 }
 
 fn twin_commands(ported: &Ported, launch: &Fields, options: &Options) -> Option<TwinCommands> {
@@ -365,10 +369,7 @@ const WIDEST: usize = 120;
 
 /// The first rows of a table of targets.
 fn table(matrix: &Matrix, rows: usize) -> Table {
-    let sum = |column: usize| {
-        let of = |state| matrix.rows.iter().filter(|row| row.cells[column].state == state).count();
-        [CellState::Done, CellState::NeedsYou, CellState::NotPossible].map(of)
-    };
+    let sums = |totals: &Totals| [totals.all.done, totals.all.to_do, totals.all.not_possible];
     let row = |row: &MatrixRow| {
         let mut text: String = row.text.chars().take(WIDEST).collect();
         if text.len() < row.text.len() {
@@ -378,7 +379,7 @@ fn table(matrix: &Matrix, rows: usize) -> Table {
     };
     Table {
         targets: matrix.targets.clone(),
-        sums: (0..matrix.targets.len()).map(sum).collect(),
+        sums: matrix.totals.iter().map(sums).collect(),
         rows: matrix.rows.iter().take(rows).map(row).collect(),
         total: matrix.rows.len(),
     }

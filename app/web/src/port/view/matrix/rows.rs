@@ -87,7 +87,7 @@ fn head(target: &str, sums: &[usize; 3]) -> impl IntoView + use<> {
     view! {
         <th scope="col">
             {named(target)}
-            <small>"lines: " {sums.collect::<Vec<_>>().join(", ")}</small>
+            <small>"places: " {sums.collect::<Vec<_>>().join(", ")}</small>
         </th>
     }
 }
