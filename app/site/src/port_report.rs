@@ -84,12 +84,16 @@ fn summary(report: &PortReport<'_>) -> String {
     let mut choices = vec![format!("SDK {}", escape(sdk))];
     choices.push(match style {
         Style::Branch => "the code for other devices is kept, in branches".to_owned(),
+        Style::Agnostic => "one program for all devices".to_owned(),
         _ => "the code for other devices is replaced".to_owned(),
     });
     choices.extend(options.iter().map(|(name, value)| format!("<code>{}={}</code>", escape(name), escape(value))));
     let mut html = format!("<p class=\"lead\">{sentence}.</p>\n<p>For {}.", choices.join(", "));
     if certificate.residue.is_empty() && not_possible == 0 {
-        html += " No CUDA code was found in the result.";
+        html += match style {
+            Style::Branch | Style::Agnostic => " No CUDA code was found that the target would run.",
+            Style::Auto | Style::InPlace => " No CUDA code was found in the result.",
+        };
     }
     html += "</p>\n";
     if changed().count() > 1 {

@@ -35,6 +35,7 @@ pub(super) fn guard_all(
 ) {
     let mut units: SortedMap<Id, Unit> = SortedMap::new();
     let mut rewrites: SortedMap<Id, Vec<(Fix, Vec<Splice>)>> = SortedMap::new();
+    let mut imported = SortedSet::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else { continue };
         let Some(statement) = view.statement_of(node) else {
@@ -55,7 +56,8 @@ pub(super) fn guard_all(
         } else {
             None
         };
-        if let Some(fix) = lifted {
+        if let Some(mut fix) = lifted {
+            import_under(view, project, &guard, statement, &mut fix, &mut imported);
             out.push(fix);
         } else if needs_expression {
             stranded.push(Stranded { fix, reason: messages::no_test_here() });
@@ -72,6 +74,27 @@ pub(super) fn guard_all(
     }
     for (guard, run) in runs(view, project, guards, &units) {
         out.extend(write_run(view, project, &guard, &run, &mut units));
+    }
+}
+
+/// Puts the imports that only the target's machine has under the test, above the statement that needs them: once for each
+/// block.
+fn import_under(
+    view: &FileView<'_>,
+    project: &ProjectFacts<'_, '_>,
+    guard: &str,
+    statement: Id,
+    fix: &mut Fix,
+    imported: &mut SortedSet<(Option<Id>, String)>,
+) {
+    let (own, others): (Vec<String>, Vec<String>) =
+        std::mem::take(&mut fix.imports).into_iter().partition(|line| is_target_import(project, line));
+    fix.imports = others;
+    let block = view.index.parent(statement);
+    let new: Vec<String> = own.into_iter().filter(|line| imported.insert((block, line.clone()))).collect();
+    if !new.is_empty() {
+        let text = format!("if {guard}:\n{}", indent_all(&new.join("\n"), view.layout.indent.as_str()));
+        fix.changes.push(Change::Insert { at: statement, after: false, text });
     }
 }
 
