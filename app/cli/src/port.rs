@@ -11,6 +11,7 @@ use codemod::{
     Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, TwinCommands,
 };
 use launch::Twin;
+use python::notebook::Notebook;
 use python::{SourceFile, Trees};
 use std::collections::BTreeSet;
 use training::Program;
@@ -56,7 +57,11 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         Format::Text if args.write || args.out.is_some() => {}
         Format::Text => output::print(&patch(&project, ported))?,
         Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref()))?,
-        Format::Sarif => output::print(&sarif::sarif(ported, &on_disk))?,
+        Format::Sarif => {
+            let notebooks: Vec<_> =
+                project.inputs.iter().map(|input| input.notebook.as_ref().map(Notebook::json)).collect();
+            output::print(&sarif::sarif(ported, &on_disk, &notebooks))?;
+        }
     }
     let of_them = match left.len() {
         0 => String::new(),

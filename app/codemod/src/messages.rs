@@ -9,7 +9,8 @@ messages! {
     prints_into_a_stream();
     ends_lines_in_cr();
     ends_early();
-    never_closed(bracket, line);
+    never_closed(bracket);
+    notebook_needs_launcher(launcher);
     not_python(shown);
     cell_not_read(magic);
     magic_not_read(magic);

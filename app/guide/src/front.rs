@@ -75,6 +75,7 @@ struct Page {
     bridge: Option<Bridge>,
     autoload: Option<Spanned<String>>,
     software: Option<String>,
+    launcher: Option<String>,
     #[serde(default)]
     ledger: LedgerTerms,
     #[serde(default)]
@@ -178,6 +179,7 @@ impl Page {
             bridge: self.bridge,
             autoload: self.autoload.map(Spanned::into_inner),
             software: self.software,
+            launcher: self.launcher,
             ledger: self.ledger,
             options,
             fields,

@@ -103,6 +103,11 @@ impl LineStarts {
         (row, self.0[row])
     }
 
+    /// Where a row, from 0, starts.
+    pub fn start(&self, row: usize) -> Option<usize> {
+        self.0.get(row).copied()
+    }
+
     pub(crate) fn point(&self, offset: usize) -> Point {
         let (row, start) = self.row(offset);
         Point::new(row, offset - start)

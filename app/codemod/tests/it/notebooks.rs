@@ -50,7 +50,7 @@ fn cells_in_other_languages_stay_as_they_are() {
         &[bash, &format!("# why\n{setting}import torch\ntorch.zeros(3).to('hpu')"), html],
     );
     let plain = "def f(x):\n    return x.cuda()";
-    for target in ["hpu", "xpu", "ipu", "rdu", "popdist"] {
+    for target in ["hpu", "xpu", "ipu"] {
         let trains = "import torch\nimport torch.nn.functional as F\nnet = torch.nn.Linear(3, 3).cuda()\n\
             opt = torch.optim.Adam(net.parameters())\nfor x, y in loader:\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    \
             loss.backward()\n    opt.step()";
@@ -61,6 +61,17 @@ fn cells_in_other_languages_stay_as_they_are() {
         }
         assert_ne!(sources[2], trains, "{target}: {said}");
         assert!(!said.contains("cell that has none") && !said.contains("boundary"), "{target}: {said}");
+    }
+}
+
+#[test]
+fn a_notebook_is_left_if_jupyter_can_not_start_programs() {
+    let cells = ["import torch\nx = torch.zeros(3).cuda()"];
+    for target in ["rdu", "popdist"] {
+        let (sources, said) = ported(target, &cells);
+        assert_eq!(sources, cells);
+        assert!(said.lines().count() == 1 && said.contains("jupyter nbconvert --to script"), "{target}: {said}");
+        assert_eq!(ported(target, &["x = 1"]).1, "");
     }
 }
 
