@@ -133,11 +133,11 @@ fn text(found: &Explanation) -> String {
         out += "Your lines in the traceback, the innermost first:\n";
     }
     for frame in &found.frames {
-        let Frame { path, line, code, side, ported, original, .. } = frame;
-        let number = |line: &Option<usize>| line.unwrap_or_default();
+        let Frame { path, line, code, side, .. } = frame;
+        let (ported, original) = frame.shown();
         let of = match side {
-            Side::Ported => format!("line {} of the port, {} of the original", number(ported), number(original)),
-            Side::Original => format!("line {} of the original, {} of the port", number(original), number(ported)),
+            Side::Ported => format!("{ported} of the port, {original} of the original"),
+            Side::Original => format!("{original} of the original, {ported} of the port"),
             Side::Neither => "neither in the original nor in the port: the file that ran differs".to_owned(),
         };
         let _ = writeln!(out, "   {path}:{line}: {}\n      {of}", shortened(code));

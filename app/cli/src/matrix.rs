@@ -42,11 +42,11 @@ fn table(matrix: &Matrix) -> String {
     if matrix.rows.is_empty() && matrix.totals.iter().all(|totals| totals.kinds.is_empty()) {
         return "No target changes or reports anything here.\n".to_owned();
     }
-    let place = |path: &str, line: usize, text: &str| {
+    let place = |path: &str, line: String, text: &str| {
         let short: String = text.chars().take(WIDEST).collect();
         format!("{path}:{line}  {short}{}", if short.len() < text.len() { "…" } else { "" })
     };
-    let places: Vec<String> = matrix.rows.iter().map(|row| place(&row.path, row.line, &row.text)).collect();
+    let places: Vec<String> = matrix.rows.iter().map(|row| place(&row.path, row.shown(), &row.text)).collect();
     let longest = places.iter().map(|place| place.chars().count()).max().unwrap_or(0);
     let first = longest.max("places not possible".len());
     let widths: Vec<usize> = matrix.targets.iter().map(|target| target.len().max("not possible".len())).collect();

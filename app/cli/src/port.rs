@@ -81,7 +81,11 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         Format::Text if args.write || args.out.is_some() || args.series.is_some() => {}
         Format::Text => output::print(&patch(&project, ported))?,
         Format::Json => output::print(&codemod::report_json(ported, recipes, ledgers, twin.as_ref(), &totals))?,
-        Format::Sarif => output::print(&sarif::sarif(ported, recipes, &shown, &on_disk))?,
+        Format::Sarif => {
+            let notebooks: Vec<_> =
+                project.inputs.iter().map(|input| input.notebook.as_ref().map(Notebook::json)).collect();
+            output::print(&sarif::sarif(ported, recipes, &shown, &on_disk, &notebooks))?;
+        }
         Format::None => {}
         Format::Csv => output::print(&totals::csv(std::slice::from_ref(&totals)))?,
     }

@@ -5,7 +5,7 @@ use crate::replacement::left_whole;
 use crate::usage::{Usage, usage};
 use codemod::{Diagnostic, PortedFile, Severity};
 use python::SourceFile;
-use python::notebook::{Notebook, is_notebook};
+use python::notebook::{Notebook, is_notebook, is_text_of_notebook};
 use sorting::SortedMap;
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -15,6 +15,8 @@ use training::words::NOTEBOOK_MAGICS;
 
 /// The name of the text from stdin.
 const STDIN: &str = "stdin.py";
+/// The name of a notebook from stdin.
+const NOTEBOOK_STDIN: &str = "stdin.ipynb";
 
 /// The files of one run.
 #[derive(Debug)]
@@ -185,13 +187,7 @@ impl Project {
             }
             _ => text,
         };
-        let (text, notebook) = match text {
-            Ok(json) if is_notebook(&path) => match Notebook::read(&json, NOTEBOOK_MAGICS) {
-                Ok(notebook) => (Ok(notebook.program()), Some(notebook)),
-                Err(fault) => (Err(refusal(&[], "engine#notebook", fault.to_string())), None),
-            },
-            text => (text, None),
-        };
+        let (text, notebook) = read_notebook(&path, text);
         // The sources of a folder are ported without such a file.
         let is_beside = |refused: &Diagnostic| {
             let of_others = !path.ends_with(".py") && refused.recipe == "engine#not-utf8";
@@ -200,6 +196,24 @@ impl Project {
         let severity = |refused: &Diagnostic| if is_beside(refused) { Severity::Warning } else { refused.severity };
         let text = text.map_err(|refused| Box::new(Diagnostic { severity: severity(&refused), ..*refused }));
         Input { path, shown, disk: Some(file.to_path_buf()), text, notebook }
+    }
+}
+
+/// The program of a notebook and the notebook; another file's text as it is.
+fn read_notebook(
+    path: &str,
+    text: Result<String, Box<Diagnostic>>,
+) -> (Result<String, Box<Diagnostic>>, Option<Notebook>) {
+    match text {
+        Ok(json) if is_notebook(path) => match Notebook::read(&json, NOTEBOOK_MAGICS) {
+            Ok(notebook) => (Ok(notebook.program()), Some(notebook)),
+            Err(fault) => (Err(refusal(&[], "engine#notebook", fault.to_string())), None),
+        },
+        Ok(text) if python::is_python(path) && is_text_of_notebook(&text) => {
+            let message = "this is the text of a Jupyter notebook: give the file a name that ends in .ipynb";
+            (Err(refusal(&[], "engine#notebook", message.into())), None)
+        }
+        text => (text, None),
     }
 }
 
@@ -318,7 +332,9 @@ fn from_stdin() -> Input {
         Ok(bytes) => bytes.and_then(text_of).and_then(not_empty),
         Err(error) => Err(refusal(&[], "engine#input", format!("stdin can't be read: {error}"))),
     };
-    Input { path: STDIN.into(), shown: STDIN.into(), disk: None, text, notebook: None }
+    let name = if text.as_deref().is_ok_and(is_text_of_notebook) { NOTEBOOK_STDIN } else { STDIN };
+    let (text, notebook) = read_notebook(name, text);
+    Input { path: name.into(), shown: name.into(), disk: None, text, notebook }
 }
 
 fn read_file(file: &Path, named: bool) -> Result<String, Box<Diagnostic>> {

@@ -1,24 +1,37 @@
 //! The messages of a port as SARIF 2.1.0, the format that code-scanning services read.
 //!
-//! Locations refer to the text on disk, and paths to the current folder, as in the messages: a service takes paths from the
-//! root of the repository, where it runs the command.
+//! Locations refer to the text on disk (in a notebook, to the lines of its file), and paths to the current folder, as in the
+//! messages: a service takes paths from the root of the repository, where it runs the command.
 
 use crate::messages::OnDisk;
-use codemod::{Ported, RecipeSet, Severity};
+use codemod::{Ported, RecipeSet, Severity, Span};
+use python::notebook::FileLines;
 use serde_json::{Value, json};
 
-/// The whole log, as text. `shown` are the paths of the files from the current folder.
-pub(crate) fn sarif(ported: &Ported, recipes: &RecipeSet, shown: &[&str], on_disk: &[OnDisk]) -> String {
-    let files = || ported.files.iter().zip(shown).zip(on_disk);
+/// The whole log, as text. `shown` are the paths of the files from the current folder; `notebooks` has the original of each
+/// file that is a notebook.
+pub(crate) fn sarif(
+    ported: &Ported,
+    recipes: &RecipeSet,
+    shown: &[&str],
+    on_disk: &[OnDisk],
+    notebooks: &[Option<&str>],
+) -> String {
+    let lines_of = |(n, on_disk): (usize, &OnDisk)| {
+        let original = notebooks.get(n).copied().flatten()?;
+        Some(FileLines::of(if *on_disk == OnDisk::Original { original } else { ported.files[n].written() }))
+    };
+    let lines: Vec<Option<FileLines>> = on_disk.iter().enumerate().map(lines_of).collect();
+    let files = || ported.files.iter().zip(shown).zip(on_disk.iter().zip(&lines));
     let all = || {
-        files().flat_map(|((file, path), on_disk)| file.diagnostics.iter().map(move |found| (*path, on_disk, found)))
+        files().flat_map(|((file, path), place)| file.diagnostics.iter().map(move |found| (*path, place, found)))
     };
     let mut rules: Vec<&str> = all().map(|(_, _, diagnostic)| diagnostic.recipe.as_str()).collect();
     rules.sort_unstable();
     rules.dedup();
     let results: Vec<Value> = all()
-        .map(|(path, on_disk, diagnostic)| {
-            let place = on_disk.place(diagnostic);
+        .map(|(path, (on_disk, lines), diagnostic)| {
+            let region = region(&on_disk.place(diagnostic), lines.as_ref());
             json!({
                 "ruleId": diagnostic.recipe,
                 "ruleIndex": rules.binary_search(&diagnostic.recipe.as_str()).unwrap_or(0),
@@ -26,12 +39,7 @@ pub(crate) fn sarif(ported: &Ported, recipes: &RecipeSet, shown: &[&str], on_dis
                 "message": { "text": diagnostic.message },
                 "locations": [{ "physicalLocation": {
                     "artifactLocation": { "uri": uri(path) },
-                    "region": {
-                        "startLine": place.line,
-                        "startColumn": place.column,
-                        "endLine": place.end_line,
-                        "endColumn": place.end_column,
-                    },
+                    "region": region,
                 } }],
             })
         })
@@ -64,6 +72,19 @@ fn rule(ported: &Ported, recipes: &RecipeSet, id: &str) -> Value {
         }
     }
     rule
+}
+
+/// A place in the file; in a notebook, whose strings have columns of their own, only the line.
+fn region(place: &Span, lines: Option<&FileLines>) -> Value {
+    match lines {
+        Some(lines) => json!({ "startLine": place.cell.and_then(|cell| lines.line(cell)).unwrap_or(1) }),
+        None => json!({
+            "startLine": place.line,
+            "startColumn": place.column,
+            "endLine": place.end_line,
+            "endColumn": place.end_column,
+        }),
+    }
 }
 
 fn level(severity: Severity) -> &'static str {

@@ -12,6 +12,7 @@ use crate::ported::{Ported, Severity, SourceFile};
 use crate::recipe::{LESSON, recipe_id};
 use guide::{Citation, Guide, Section};
 use log::Line;
+use python::notebook::CellPlace;
 use samples::Pattern;
 use serde::{Deserialize, Serialize};
 
@@ -88,10 +89,25 @@ pub struct Frame {
     pub ported: Option<usize>,
     /// The line of the original, from 1.
     pub original: Option<usize>,
+    /// In a notebook, those two as places in cells.
+    #[serde(default)]
+    pub cells: Option<(CellPlace, CellPlace)>,
     /// The recipes that changed the line, or would have.
     pub recipes: Vec<Changed>,
     /// The port's messages about it.
     pub messages: Vec<Message>,
+}
+
+impl Frame {
+    /// Where it is in the port and in the original, `line 4` or `cell 2:4`; empty if in neither.
+    #[must_use]
+    pub fn shown(&self) -> (String, String) {
+        let place = |line: Option<usize>, cell: Option<CellPlace>| match (cell, line) {
+            (Some(CellPlace { cell, line }), _) => format!("cell {cell}:{line}"),
+            (None, line) => line.map(|line| format!("line {line}")).unwrap_or_default(),
+        };
+        (place(self.ported, self.cells.map(|(ported, _)| ported)), place(self.original, self.cells.map(|(_, own)| own)))
+    }
 }
 
 /// A recipe that applies to a line.

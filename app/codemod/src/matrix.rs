@@ -4,6 +4,7 @@ use crate::ported::{Edit, Options, PortedFile, SourceFile, Style};
 use crate::totals::{CellState, Totals};
 use crate::{RecipeSet, port_with_views};
 use python::Trees;
+use python::notebook::{CellLines, CellPlace, is_notebook};
 use python::tree::Id;
 use serde::{Deserialize, Serialize};
 use sorting::SortedMap;
@@ -33,6 +34,9 @@ pub struct MatrixRow {
     pub path: String,
     /// Line of the original, from 1.
     pub line: usize,
+    /// Its cell in a notebook.
+    #[serde(default)]
+    pub cell: Option<CellPlace>,
     /// The line without its indentation.
     pub text: String,
     /// One cell per target.
@@ -61,6 +65,14 @@ pub fn matrix(files: &[SourceFile], recipes: &RecipeSet, style: Style) -> Matrix
     matrix
 }
 
+impl MatrixRow {
+    /// Its line, in a notebook `cell N:line`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.cell.map_or_else(|| self.line.to_string(), |CellPlace { cell, line }| format!("cell {cell}:{line}"))
+    }
+}
+
 impl Matrix {
     /// Ports the project, always the same one, to the options' target, and adds that port as a column.
     pub fn add(&mut self, files: &[SourceFile], recipes: &RecipeSet, options: &Options) {
@@ -73,12 +85,14 @@ impl Matrix {
         self.rows.iter_mut().for_each(|row| row.cells.push(MatrixCell::default()));
         for (number, (SourceFile { path, text }, file)) in files.iter().zip(&ported.files).enumerate() {
             let starts = line_starts(text);
+            let in_cells = is_notebook(path).then(|| CellLines::of(text));
             for (line, cell) in cells(text, file) {
                 let place = self.rows.binary_search_by_key(&(number, line), |row| (row.file, row.line));
                 let at = place.unwrap_or_else(|at| {
                     let text = line_text(text, &starts, line).to_owned();
                     let cells = vec![MatrixCell::default(); column + 1];
-                    self.rows.insert(at, MatrixRow { file: number, path: path.clone(), line, text, cells });
+                    let cell = in_cells.as_ref().and_then(|in_cells| in_cells.place(line));
+                    self.rows.insert(at, MatrixRow { file: number, path: path.clone(), line, cell, text, cells });
                     at
                 });
                 self.rows[at].cells[column] = cell;

@@ -9,9 +9,12 @@ messages! {
     prints_into_a_stream();
     ends_lines_in_cr();
     ends_early();
-    never_closed(bracket, line);
+    never_closed(bracket);
+    notebook_needs_launcher(launcher);
     not_python(shown);
     cell_not_read(magic);
+    magic_not_read(magic);
+    statement_not_read(shown);
     needs_ipython();
     written_file_not_read(magic);
     output_is_not_python(recipes);
@@ -29,6 +32,8 @@ messages! {
     would_be_unbound(name);
     would_lose_a_cell(heading);
     output_lacks_a_cell(heading);
+    would_change_a_magic(heading);
+    output_changes_a_magic(heading);
     bridge_out_of_reach(reason);
     mode_out_of_reach(reason);
     no_statement_for_a_test();

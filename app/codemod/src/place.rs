@@ -175,8 +175,7 @@ pub(crate) fn not_python(text: &str, tree: &Tree) -> Option<Remark> {
     // one on the bracket's own line is a separate error.
     let goes_on = |at: &usize| text.get(*at..range.end.min(text.len())).is_some_and(|read| read.contains('\n'));
     if let Some(at) = python::open_bracket(text).filter(goes_on) {
-        let line = text[..at].matches('\n').count() + 1;
-        let said = messages::never_closed(&text[at..=at], line.to_string());
+        let said = messages::never_closed(&text[at..=at]);
         return Some(Remark::of_engine(at..at + 1, Severity::Error, said));
     }
     // The parser's own error is often in a line above it.

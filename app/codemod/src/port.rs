@@ -127,6 +127,9 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
     };
     plan.device =
         ByDevice::of(target.facts.device.as_ref(), &plan.settings.sdk).filter(|_| plan.style == Style::Agnostic);
+    for state in states.iter_mut() {
+        state.bar_notebook(target.facts.launcher.as_deref());
+    }
     let (mut rounds, mut begun) = (0, false);
     // How often each file was restarted.
     let mut restarts = vec![0; states.len()];

@@ -78,6 +78,7 @@ struct Page {
     device: Option<TorchDevice>,
     autoload: Option<Spanned<String>>,
     software: Option<String>,
+    launcher: Option<String>,
     #[serde(default)]
     ledger: LedgerTerms,
     #[serde(default)]
@@ -182,6 +183,7 @@ impl Page {
             device: self.device,
             autoload: self.autoload.map(Spanned::into_inner),
             software: self.software,
+            launcher: self.launcher,
             ledger: self.ledger,
             options,
             fields,

@@ -50,6 +50,8 @@ pub struct FrontMatter {
     pub autoload: Option<String>,
     /// The software that includes the vendor's builds of PyTorch and TensorFlow, as words that follow “comes with”.
     pub software: Option<String>,
+    /// What starts a program on the target, if Jupyter can't: `poprun`.
+    pub launcher: Option<String>,
     /// Target-specific terms that the ledger reads.
     pub ledger: LedgerTerms,
     /// Environment variables whose values depend on the release.

@@ -2,7 +2,7 @@
 //! indentation and line endings.
 
 use crate::file::PythonFile;
-use crate::lines::{line_end, line_indent, line_start};
+use crate::lines::{begins_cell, line_end, line_indent, line_start};
 use crate::tree::{Id, Tree, kinds};
 use sorting::SortedSet;
 use std::ops::Range;
@@ -385,7 +385,11 @@ pub fn remarks_on<'t>(file: &PythonFile<'t>, statement: Id) -> (Vec<&'t str>, &'
     while let Some(line) = text[..at].lines().next_back() {
         let remark = line.trim();
         let same = line.len() - line.trim_start().len() == start - line_start(text, start);
-        if !(same && remark.starts_with('#') && text[line_start(text, start)..start].trim().is_empty()) {
+        if !(same
+            && remark.starts_with('#')
+            && !begins_cell(line)
+            && text[line_start(text, start)..start].trim().is_empty())
+        {
             break;
         }
         above.insert(0, remark);

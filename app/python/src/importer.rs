@@ -4,6 +4,7 @@ use crate::edit::{Splice, statement_end};
 use crate::file::PythonFile;
 use crate::lines::{line_indent, line_start};
 use crate::names::{Binding, canonical};
+use crate::notebook::is_cell_magic;
 use crate::tree::{Id, ROOT, kinds};
 
 /// A parsed import line.
@@ -100,7 +101,7 @@ pub fn add(view: &PythonFile<'_>, line: &str, used_at: usize) -> Option<Splice> 
     let other = statements.iter().copied().find(|s| {
         let docstring = index.kind(*s) == k.expression_statement
             && index.parts(*s).next().is_some_and(|c| index.kind(c) == k.string);
-        !docstring && index.kind(*s) != k.future_import_statement
+        !docstring && index.kind(*s) != k.future_import_statement && !is_cell_magic(index, *s)
     });
     let at = other.map_or(index.text.len(), |s| line_start(index.text, index.item(s).start));
     let at = if at == 0 && index.text.starts_with('\u{feff}') { 3 } else { at };

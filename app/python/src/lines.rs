@@ -13,12 +13,17 @@ pub fn line_start(text: &str, offset: usize) -> usize {
     text[..offset].rfind('\n').map_or(0, |n| n + 1)
 }
 
+/// Whether a line is where editors begin a cell: a comment, but none on the code below it.
+pub fn begins_cell(line: &str) -> bool {
+    line.starts_with("# %%")
+}
+
 /// Start of the comments directly above a line that are not indented; the line's own start if there are none.
 pub fn above_comments(text: &str, line: usize) -> usize {
     let mut at = line;
     while let Some(above) = text[..at].strip_suffix('\n') {
         let start = line_start(text, above.len());
-        if !above[start..].starts_with('#') {
+        if !above[start..].starts_with('#') || begins_cell(&above[start..]) {
             break;
         }
         at = start;
@@ -98,6 +103,11 @@ impl LineStarts {
         (row, self.0[row])
     }
 
+    /// Where a row, from 0, starts.
+    pub fn start(&self, row: usize) -> Option<usize> {
+        self.0.get(row).copied()
+    }
+
     pub(crate) fn point(&self, offset: usize) -> Point {
         let (row, start) = self.row(offset);
         Point::new(row, offset - start)
@@ -141,6 +151,8 @@ mod tests {
             ("# a\n\nclass A: ...\n", "class"),
             ("\u{feff}# a\nclass A: ...\n", "class"),
             ("class A: ...\n", "class"),
+            ("# a\n# %% [2]\n# b\nclass A: ...\n", "# b"),
+            ("x = 1\n# %% b\nclass A: ...\n", "class"),
         ] {
             let found = above_comments(text, text.find("class").unwrap());
             assert!(text[found..].starts_with(start), "{text:?}: {:?}", &text[found..]);

@@ -1,8 +1,10 @@
 //! Jupyter notebooks: the code cells of one as a program, and a changed program back in its cells.
 //!
-//! The program has a line `# %% [3]` above the code of the third cell, and the calls to which IPython translates its own
-//! syntax (`!pip install x`, `%matplotlib inline`). Back in the notebook, only the source of changed cells is written, in
-//! the file's own formatting, and lines that did not change are the original's bytes.
+//! The program has a line `# %% [3]` above the code of the third cell (`# %% [3:2] %%time` if that begins in its second line),
+//! and the calls to which IPython translates its own syntax (`!pip install x`, `%matplotlib inline`). What is not Python is
+//! a call, too: a cell in another language (`%%bash`), which may not change, and statements that can't be read. Back in the
+//! notebook, only the source of changed cells is written, in the file's own formatting, and lines that did not change are
+//! the original's bytes.
 
 mod json;
 mod magics;
@@ -10,8 +12,12 @@ mod shell;
 
 pub use shell::ShellLines;
 
-use magics::{Magic, Quote};
+use crate::lines::LineStarts;
+use crate::readable::statement_end;
+use crate::tree::{Id, Index, kinds};
+use magics::{CELL_MAGIC, Magic, Quote};
 use serde::{Deserialize, Serialize};
+use sorting::SortedMap;
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 
@@ -32,7 +38,10 @@ struct Cell {
     number: usize,
     /// Where its source is in the JSON.
     source: Range<usize>,
-    /// What stands above its code and is no code: the line of a magic that runs the rest as Python, such as `%%time`.
+    /// The indentation of its first line, which IPython removes from all.
+    indent: String,
+    /// What stands above its code and is no code: the lines up to that of a magic that runs the rest as Python, such as
+    /// `%%time`.
     head: String,
     code: String,
     magics: Vec<Magic>,
@@ -58,8 +67,6 @@ pub enum NotebookFault {
     Language(String),
     /// It has no cell with code.
     NoCode,
-    /// A comment in it is what stands above the code of another cell.
-    Heading(String),
 }
 
 impl Display for NotebookFault {
@@ -72,9 +79,6 @@ impl Display for NotebookFault {
             ),
             Self::Language(language) => write!(to, "this notebook is in {language}, not in Python"),
             Self::NoCode => write!(to, "this notebook has no cell with code"),
-            Self::Heading(comment) => {
-                write!(to, "a comment in this notebook, `{comment}`, looks like the start of another cell; change it")
-            }
         }
     }
 }
@@ -92,6 +96,50 @@ pub fn lost_heading(program: &str, changed: &str) -> Option<Range<usize>> {
     })
 }
 
+/// The first cell of a notebook's program that is a call for one in another language, and other code in a program that was
+/// made from it: where it is in the former, and in the latter.
+#[must_use]
+pub fn changed_magic(program: &str, changed: &str) -> Option<(Range<usize>, Range<usize>)> {
+    let new: SortedMap<&str, Range<usize>> = codes(changed).into_iter().collect();
+    codes(program).into_iter().find_map(|(heading, code)| {
+        let now = new.get(heading)?;
+        let text = &program[code.clone()];
+        let is_fixed = text.starts_with(CELL_MAGIC) && statement_end(text) == text.len();
+        (is_fixed && text != &changed[now.clone()]).then(|| (code, now.clone()))
+    })
+}
+
+/// The headings of a program, and where the code below each is; code above the first one belongs to it.
+fn codes(program: &str) -> Vec<(&str, Range<usize>)> {
+    let mut found: Vec<(&str, Range<usize>)> = Vec::new();
+    let mut start = 0;
+    for line in program.split_inclusive('\n') {
+        let end = start + line.len();
+        if line.starts_with(HEADING) {
+            // The heading itself is not code.
+            let above = if found.is_empty() { 0 } else { start };
+            found.push((line.trim_end(), if above == start { end..end } else { above..end }));
+        } else if let Some((_, code)) = found.last_mut() {
+            code.end = end;
+        }
+        start = end;
+    }
+    found
+}
+
+/// Whether a statement is the call of IPython for a cell in another language: nothing of a program belongs beside it.
+#[must_use]
+pub fn is_cell_magic(index: &Index<'_>, statement: Id) -> bool {
+    index.kind(statement) == kinds().expression_statement && index.text_of(statement).starts_with(CELL_MAGIC)
+}
+
+/// Whether a text is clearly that of a notebook's file.
+#[must_use]
+pub fn is_text_of_notebook(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    text.starts_with('{') && text.ends_with('}') && (text.contains("\"cells\"") || text.contains("\"nbformat\""))
+}
+
 /// Whether a path is that of a notebook.
 #[must_use]
 pub fn is_notebook(path: &str) -> bool {
@@ -101,8 +149,8 @@ pub fn is_notebook(path: &str) -> bool {
 /// The cells of the program of a notebook, or of one that was made from it.
 #[derive(Debug)]
 pub struct CellLines {
-    /// The line of each heading, from 1, and the number of its cell and of the lines above its code.
-    headings: Vec<(usize, usize, usize)>,
+    /// The line of each heading, from 1, and where the code below it begins.
+    headings: Vec<(usize, CellPlace)>,
 }
 
 impl CellLines {
@@ -110,8 +158,9 @@ impl CellLines {
     #[must_use]
     pub fn of(program: &str) -> Self {
         let heading = |(row, line): (usize, &str)| {
-            let (number, head) = line.strip_prefix(HEADING)?.split_once(']')?;
-            Some((row + 1, number.parse().ok()?, usize::from(!head.trim().is_empty())))
+            let (place, _) = line.strip_prefix(HEADING)?.split_once(']')?;
+            let (cell, line) = place.split_once(':').unwrap_or((place, "1"));
+            Some((row + 1, CellPlace { cell: cell.parse().ok()?, line: line.parse().ok()? }))
         };
         Self { headings: program.lines().enumerate().filter_map(heading).collect() }
     }
@@ -120,11 +169,35 @@ impl CellLines {
     #[must_use]
     pub fn place(&self, line: usize) -> Option<CellPlace> {
         let after = self.headings.partition_point(|(heading, ..)| *heading <= line);
-        let (heading, cell, head) = match after.checked_sub(1) {
+        let (heading, begins) = match after.checked_sub(1) {
             Some(last) => self.headings[last],
-            None => self.headings.first().map(|(_, cell, head)| (0, *cell, *head))?,
+            None => self.headings.first().map(|(_, begins)| (0, *begins))?,
         };
-        Some(CellPlace { cell, line: (line - heading + head).max(1) })
+        Some(CellPlace { cell: begins.cell, line: (begins.line + line - heading).saturating_sub(1).max(1) })
+    }
+}
+
+/// The lines of a notebook's file that have the lines of its cells.
+#[derive(Debug)]
+pub struct FileLines(SortedMap<usize, Vec<usize>>);
+
+impl FileLines {
+    /// Those of a notebook.
+    #[must_use]
+    pub fn of(json: &str) -> Self {
+        let starts = LineStarts::new(json);
+        let lines = |source: json::Source| {
+            let lines = json::lines(json, &source).into_iter().map(|at| starts.row(at).0 + 1);
+            (source.number, lines.collect())
+        };
+        Self(json::sources(json).into_iter().flatten().map(lines).collect())
+    }
+
+    /// The line of the file, from 1, with a line of a cell.
+    #[must_use]
+    pub fn line(&self, place: CellPlace) -> Option<usize> {
+        let lines = self.0.get(&place.cell)?;
+        lines.get(place.line - 1).or(lines.last()).copied()
     }
 }
 
@@ -140,19 +213,15 @@ impl Notebook {
         let sources = json::sources(json)?;
         let quote = Quote::of(sources.iter().map(|source| source.text.as_str()));
         for json::Source { number, range, text } in sources {
+            let (indent, text) = dedented(&text);
             let (head, body) = magics::split_head(&text, magics);
             let (code, magics) = magics::to_python(body, quote);
-            cells.push(Cell { number, source: range, head: head.to_owned(), code, magics });
+            cells.push(Cell { number, source: range, indent, head: head.to_owned(), code, magics });
         }
         if cells.is_empty() {
             return Err(NotebookFault::NoCode);
         }
-        let is_heading = |line: &&str| cells.iter().any(|cell| cell.heading().trim_end() == line.trim_end());
-        let lines = cells.iter().flat_map(|cell| cell.code.lines());
-        match lines.filter(|line| line.starts_with(HEADING)).find(is_heading) {
-            Some(comment) => Err(NotebookFault::Heading(comment.to_owned())),
-            None => Ok(Self { json: json.to_owned(), cells }),
-        }
+        Ok(Self { json: json.to_owned(), cells })
     }
 
     /// The text of its file.
@@ -179,6 +248,7 @@ impl Notebook {
             if code != cell.code {
                 out.push_str(&self.json[copied..cell.source.start]);
                 let source = cell.head.clone() + &magics::from_python(code, &cell.magics);
+                let source = cell.indented(&source, &self.json);
                 out.push_str(&json::rewritten(&self.json, cell.source.clone(), &source));
                 copied = cell.source.end;
             }
@@ -189,13 +259,13 @@ impl Notebook {
 
     /// The code of each cell in a program.
     fn split(&self, program: &str) -> Vec<String> {
+        let headings = self.cells.iter().enumerate().map(|(n, cell)| (cell.heading().trim_end().to_owned(), n));
+        let headings: SortedMap<String, usize> = headings.collect();
         let mut codes = vec![String::new(); self.cells.len()];
         let mut at = None;
         for line in program.split_inclusive('\n') {
-            let next = at.map_or(0, |at| at + 1);
-            let begun = self.cells[next..].iter().position(|cell| cell.heading().trim_end() == line.trim_end());
-            match begun {
-                Some(further) => at = Some(next + further),
+            match headings.get(line.trim_end()).filter(|n| at.is_none_or(|at| **n > at)) {
+                Some(begun) => at = Some(*begun),
                 None => codes[at.unwrap_or(0)].push_str(line),
             }
         }
@@ -206,9 +276,39 @@ impl Notebook {
 impl Cell {
     /// The line above its code in a program.
     fn heading(&self) -> String {
-        let head = self.head.trim();
-        format!("{HEADING}{}]{}{head}\n", self.number, if head.is_empty() { "" } else { " " })
+        let magics: Vec<&str> = self.head.lines().map(str::trim).filter(|line| line.starts_with("%%")).collect();
+        match self.head.lines().count() {
+            0 => format!("{HEADING}{}]\n", self.number),
+            lines => format!("{HEADING}{}:{}] {}\n", self.number, lines + 1, magics.join(" ")),
+        }
     }
+
+    /// A source with the indentation that was removed; lines of the old one as they are there.
+    fn indented(&self, source: &str, json: &str) -> String {
+        let Self { indent, source: range, .. } = self;
+        if indent.is_empty() {
+            return source.to_owned();
+        }
+        let old = json::text(json, range.clone());
+        let mut known: SortedMap<&str, Vec<&str>> = SortedMap::new();
+        for line in old.split_inclusive('\n').rev() {
+            known.entry(line.strip_prefix(indent.as_str()).unwrap_or(line)).or_default().push(line);
+        }
+        let line = |line: &str| match known.get_mut(line).and_then(Vec::pop) {
+            Some(old) => old.to_owned(),
+            None if line.trim().is_empty() => line.to_owned(),
+            None => format!("{indent}{line}"),
+        };
+        source.split_inclusive('\n').map(line).collect()
+    }
+}
+
+/// The indentation of a cell's first line, and the cell without it.
+fn dedented(cell: &str) -> (String, String) {
+    let first = cell.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let indent = &first[..first.len() - first.trim_start_matches([' ', '\t']).len()];
+    let lines = cell.split_inclusive('\n').map(|line| line.strip_prefix(indent).unwrap_or(line));
+    (indent.to_owned(), lines.collect())
 }
 
 #[cfg(test)]
@@ -279,7 +379,7 @@ mod tests {
             ],
             "# %% [2]\nget_ipython().run_line_magic('matplotlib', 'inline')\nif colab:\n    \
              get_ipython().system('pip install '\n'        a \\'b\\'')\nfiles = get_ipython().getoutput('ls')\n\
-             get_ipython().run_line_magic('pinfo', 'net')\n# %% [3] %%time\nrun(device='cuda')\n# %% [4]\n\
+             get_ipython().run_line_magic('pinfo', 'net')\n# %% [3:2] %%time\nrun(device='cuda')\n# %% [4]\n\
              get_ipython().run_cell_magic('bash', '', 'nvidia-smi')\n",
             ("run(device='cuda')", "import h\nrun(device='hpu')"),
             &[
@@ -297,13 +397,62 @@ mod tests {
     }
 
     #[test]
+    fn an_indented_cell_comes_back_as_it_was() {
+        check(
+            &[r#"["\n", "  x = 1\n", "  \n", "  if x:\n", "    !ls\n", "y\n"]"#],
+            "# %% [2]\n\nx = 1\n\nif x:\n  get_ipython().system('ls')\ny\n\n",
+            ("if x:\n", "z = 2\n\nif x:\n"),
+            &[r#"["\n", "  x = 1\n", "  \n", "  z = 2\n", "\n", "  if x:\n", "    !ls\n", "y\n"]"#],
+        );
+    }
+
+    #[test]
+    fn a_comment_like_a_heading_is_not_one() {
+        let cells = [r##""a\n# %% [3]\nb""##, r##""c""##];
+        check(&cells, "# %% [2]\na\n#%% [3]\nb\n# %% [3]\nc\n", ("b", "d"), &[r##""a\n# %% [3]\nd""##, r##""c""##]);
+    }
+
+    #[test]
+    fn a_cell_in_another_language_may_not_change() {
+        let program = read(&[r#""%%bash\nls""#, r#""x""#, r#""%%bash\nls""#]).program();
+        let check = |(old, new): (&str, &str), expected: Option<&str>| {
+            let changed = program.replacen(old, new, 1);
+            let found = changed_magic(&program, &changed).map(|(_, now)| changed[now].to_owned());
+            assert_eq!(found.as_deref(), expected, "{changed}");
+        };
+        let call = "get_ipython().run_cell_magic('bash', '', 'ls')\n";
+        check(("x\n", "y\nz\n"), None);
+        check(("# %% [2]\n", "# %% [2]\nimport a\n"), Some(&format!("import a\n{call}")));
+        check(("# %% [3]", "b\n# %% [3]"), Some(&format!("{call}b\n")));
+        check(("'ls'", "'ld'"), Some(&call.replace("'ls'", "'ld'")));
+        check(("# %% [2]", "import a\n# %% [2]"), Some(&format!("import a\n# %% [2]\n{call}")));
+    }
+
+    #[test]
+    fn lines_of_the_file() {
+        let json = notebook(&["[\n    \"a\\n\",\n    \"b\"\n   ]", r#""c\nd""#]);
+        let lines = FileLines::of(&json);
+        let check = |cell, line, text: &str| {
+            let line = lines.line(CellPlace { cell, line }).unwrap();
+            assert_eq!(json.lines().nth(line - 1).unwrap().trim(), text);
+        };
+        check(2, 1, "\"a\\n\",");
+        check(2, 2, "\"b\"");
+        check(3, 2, "\"source\": \"c\\nd\"");
+        assert_eq!(lines.line(CellPlace { cell: 1, line: 1 }), None);
+    }
+
+    #[test]
     fn places_are_cells_and_their_lines() {
         let program = read(&[r#""a\n!b \\\n c\nd""#, r#""%%time\n\ne""#]).program();
         let cells = CellLines::of(&program);
         let place = |line| cells.place(line).map(|CellPlace { cell, line }| (cell, line)).unwrap();
-        assert_eq!(program, "# %% [2]\na\nget_ipython().system('b '\n' c')\nd\n# %% [3] %%time\n\ne\n");
+        assert_eq!(program, "# %% [2]\na\nget_ipython().system('b '\n' c')\nd\n# %% [3:2] %%time\n\ne\n");
         assert_eq!((2..=5).map(place).collect::<Vec<_>>(), [(2, 1), (2, 2), (2, 3), (2, 4)]);
         assert_eq!((7..=8).map(place).collect::<Vec<_>>(), [(3, 2), (3, 3)]);
+        let program = read(&[r##""#@title A\n\n%%time\nf()""##]).program();
+        assert_eq!(program, "# %% [2:4] %%time\nf()\n");
+        assert_eq!(CellLines::of(&program).place(2), Some(CellPlace { cell: 2, line: 4 }));
         assert_eq!(CellLines::of("import a\n# %% [2]\n").place(1), Some(CellPlace { cell: 2, line: 1 }));
     }
 
@@ -326,9 +475,6 @@ mod tests {
         check("{\"cells\": 3}", "not a notebook");
         check("{\"worksheets\": [], \"nbformat\": 3}", "before version 4");
         check(r#"{"cells": [], "nbformat": 4}"#, "no cell with code");
-        let cell = |code: &str| format!(r#"{{"cell_type": "code", "source": "{code}"}}"#);
-        let comment = format!(r#"{{"cells": [{}, {}], "nbformat": 4}}"#, cell("a\\n# %% [2]\\nb"), cell("c"));
-        check(&comment, "`# %% [2]`, looks like the start of another cell");
         let julia = r#"{"cells": [{"cell_type": "code", "source": "a"}], "metadata": {"kernelspec": {"language": "julia"}}, "nbformat": 4}"#;
         check(julia, "in julia");
     }

@@ -219,7 +219,7 @@ pub(crate) fn statement_end(text: &str) -> usize {
 }
 
 /// The places of the bytes outside strings and comments, without those after a backslash: such a line goes on.
-fn code(bytes: &[u8]) -> impl Iterator<Item = usize> {
+pub(crate) fn code(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {

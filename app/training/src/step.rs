@@ -92,6 +92,7 @@ use crate::project::FileInProject;
 use crate::view::FileView;
 use fixed::units;
 use python::names::dotted;
+use python::notebook::is_cell_magic;
 use python::tree::{Id, ROOT, kinds};
 
 /// The parts of a training step.
@@ -314,7 +315,7 @@ pub fn first_code(view: &FileView<'_>) -> Option<Id> {
         let imports =
             || [k.import_statement, k.import_from_statement].iter().any(|i| !index.of_kind_in(*i, *s).is_empty());
         let in_try = kind == k.try_statement && imports();
-        !(text || import || in_try)
+        !(text || import || in_try || is_cell_magic(index, *s))
     })
 }
 

@@ -28,6 +28,8 @@ pub struct TargetFacts {
     pub autoload: Option<Requirement>,
     /// The software that installs the vendor's builds of the frameworks.
     pub software: Option<String>,
+    /// What starts a program on the target, if Jupyter can't.
+    pub launcher: Option<String>,
     /// Target-specific terms that the ledger reads.
     pub ledger: LedgerTerms,
     /// Environment variables whose values depend on the release.
@@ -55,6 +57,7 @@ impl TargetFacts {
         self.bridge = self.bridge.take().or_else(|| front.bridge.clone());
         self.device = self.device.take().or_else(|| front.device.clone());
         self.software = self.software.take().or_else(|| front.software.clone());
+        self.launcher = self.launcher.take().or_else(|| front.launcher.clone());
         add_terms(&mut self.ledger, &front.ledger);
         if let Some(autoload) = &front.autoload {
             self.autoload = Some(Requirement::parse(autoload)?);

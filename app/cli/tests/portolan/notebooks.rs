@@ -1,6 +1,6 @@
 //! Notebooks: ported in their cells.
 
-use crate::{folder, portolan, read};
+use crate::{folder, portolan, portolan_with, read};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -103,6 +103,27 @@ fn the_report_names_cells_and_hashes_files() {
         String::from_utf8_lossy(&ran.stdout).split(' ').next().unwrap().to_owned()
     };
     assert_eq!((&sums["input"], &sums["output"]), (&of(NOTEBOOK).into(), &of(&ported()).into()));
+}
+
+#[test]
+fn a_notebook_on_stdin_is_one_and_one_in_a_script_is_refused() {
+    let home = folder(&[("nb.py", NOTEBOOK)]);
+    let ran = portolan_with(home.path(), &["port", "--target", "hpu", "-"], NOTEBOOK.as_bytes(), &[]);
+    assert!(ran.code == 0 && ran.out == codemod::git_patch_of("stdin.ipynb", NOTEBOOK, &ported()), "{ran:?}");
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "nb.py"]);
+    assert!(ran.code == 1 && ran.err.contains("a name that ends in .ipynb"), "{ran:?}");
+}
+
+#[test]
+fn every_form_of_messages_has_places_that_exist() {
+    let home = folder(&[("nb.ipynb", NOTEBOOK)]);
+    let line = |text: &str| NOTEBOOK.lines().position(|line| line.contains(text)).unwrap() + 1;
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--format", "sarif", "nb.ipynb"]);
+    let log: Value = serde_json::from_str(&ran.out).unwrap();
+    let region = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region, &serde_json::json!({"startLine": line("uuid")}), "{log}");
+    let ran = portolan(home.path(), &["matrix", "nb.ipynb"]);
+    assert!(ran.out.contains("nb.ipynb:cell 3:2  x = torch.randn(8, 4).cuda()"), "{ran:?}");
 }
 
 #[test]

@@ -187,6 +187,48 @@ fn a_file_that_was_edited_has_its_line_elsewhere_or_not_at_all() {
 }
 
 #[test]
+fn the_code_is_found_in_each_form_of_a_traceback() {
+    let expected = ["src/train.py:4 Original 4/4 net = net.cuda() [xpu#model-to-device]"];
+    let code = "net = net.cuda()";
+    check_frames(
+        &format!("File ~/src/train.py:4, in <module>\n      2 \n      3 net = 1\n----> 4 {code}\n"),
+        &expected,
+    );
+    check_frames(&format!("│ /src/train.py:4 in <module> │\n│   3 net = 1   │\n│ ❱ 4 {code}     │\n"), &expected);
+    check_frames(&format!("[rank1]:   File \"train.py\", line 4, in f\n[rank1]:     {code}\n"), &expected);
+    check_frames(&format!("1 | File \"train.py\", line 4, in f\n2 |     {code}\n"), &expected);
+    let ported = "src/train.py:4 Ported 4/4 net = net.to(\"xpu\") [xpu#model-to-device]";
+    check_frames("File ~/src/train.py:4, in <module>\n", &[ported]);
+    check_frames("  File \"train.py\", line 4, in f\nKeyError: 3\n", &[ported]);
+    // Not every line that ends in the same way is the one.
+    check_frames(
+        "  File \"train.py\", line 4, in f\n    other(net = net.cuda()\n",
+        &["src/train.py:4 Neither -/- other(net = net.cuda()"],
+    );
+}
+
+#[test]
+fn a_cell_of_a_notebook_is_found_by_its_code() {
+    let recipes = RecipeSet::embedded();
+    let text = "# %% [2]\nimport torch\n# %% [3:2] %%time\nnet = torch.nn.Linear(2, 2)\nnet = net.cuda()\n";
+    let files = [SourceFile { path: "a.ipynb".into(), text: text.into() }];
+    let ported = port(&files, recipes, &Options { target: "hpu".into(), ..Options::default() });
+    let project = PortedProject { files: &files, ported: &ported, unrejected: None };
+    let check = |log: &str, expected: &[(&str, &str)]| {
+        let found = explain(log, embedded_guides(), Some("hpu"), Some(project)).frames;
+        let found: Vec<(String, String)> = found.iter().map(super::Frame::shown).collect();
+        let found: Vec<(&str, &str)> = found.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        assert_eq!(found, expected, "{log}");
+    };
+    let log = "Cell In[7], line 3\n      1 get_ipython()\n----> 3 net = net.cuda()\n";
+    check(log, &[("cell 3:3", "cell 3:3")]);
+    check(&log.repeat(2), &[("cell 3:3", "cell 3:3")]);
+    check(&log.replace("net.cuda()", "net.to(\"hpu\")"), &[("cell 3:3", "cell 3:3")]);
+    check(&log.replace("line 3", "line 2").replace("> 3", "> 2"), &[]);
+    check("Cell In[7], line 3\n", &[]);
+}
+
+#[test]
 fn packages_and_other_files_are_no_frames() {
     check_frames("File \"/usr/lib/python3.11/site-packages/src/train.py\", line 4, in f\n  net = net.cuda()", &[]);
     check_frames("File \"other.py\", line 4, in f\n  net = net.cuda()", &[]);

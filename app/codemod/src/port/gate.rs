@@ -10,7 +10,7 @@ use crate::rewrite::KNOWN_MODULES;
 use crate::rope::Provenance;
 use python::compiles::{Rule, refused};
 use python::lines::{line_end, line_start};
-use python::notebook::{is_notebook, lost_heading};
+use python::notebook::{changed_magic, is_notebook, lost_heading};
 use python::scopes::unbound;
 use python::source::words;
 use python::tree::{Id, Index, ROOT, kinds};
@@ -40,6 +40,17 @@ pub(super) fn fault(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, n: 
             by: edits_at(state, &heading),
             why: messages::would_lose_a_cell(shown.clone()),
             or: messages::output_lacks_a_cell(shown),
+        });
+    }
+    if is_notebook(&state.source.path)
+        && let Some((cell, now)) = changed_magic(&state.source.text, &state.text)
+    {
+        let heading = state.source.text[..cell.start].lines().next_back().unwrap_or_default().to_owned();
+        let by = Some(state.rope.authors(&now)).filter(|by| !by.is_empty());
+        return Some(Fault {
+            by: by.unwrap_or_else(|| edits_at(state, &cell)),
+            why: messages::would_change_a_magic(heading.clone()),
+            or: messages::output_changes_a_magic(heading),
         });
     }
     let index = &view.index;

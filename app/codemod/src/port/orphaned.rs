@@ -2,7 +2,7 @@
 
 use crate::place::comment_lines;
 use crate::rope::{Fate, Replacement, Rope};
-use python::lines::{line_end, line_indent, line_start};
+use python::lines::{begins_cell, line_end, line_indent, line_start};
 use python::tree::{Id, ROOT, kinds};
 use sorting::SortedMap;
 use training::FileView;
@@ -98,9 +98,15 @@ fn on_what_went<'r>(original: &FileView<'_>, rope: &'r Rope<'_>) -> Vec<(Vec<Id>
             out.extend(fate.map(|fate| (vec![comment], fate)));
             continue;
         }
+        if begins_cell(index.text_of(comment)) {
+            continue;
+        }
         lines.push(comment);
         let goes_on = comments.get(n + 1).is_some_and(|next| {
-            is_line(*next) && index.row(*next) == index.row(comment) + 1 && index.column(*next) == index.column(comment)
+            is_line(*next)
+                && index.row(*next) == index.row(comment) + 1
+                && index.column(*next) == index.column(comment)
+                && !begins_cell(index.text_of(*next))
         });
         if goes_on {
             continue;

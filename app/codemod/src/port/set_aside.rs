@@ -2,7 +2,7 @@
 
 use crate::messages;
 use crate::place::{Places, Remark};
-use crate::ported::Severity;
+use crate::ported::{Severity, Span};
 use sorting::SortedSet;
 use training::{FileView, Unused};
 
@@ -16,7 +16,7 @@ pub(super) fn set_aside(
 ) -> Option<Remark> {
     let index = &view.index;
     let mut names: SortedSet<String> = SortedSet::new();
-    let mut told: SortedSet<(usize, String)> = SortedSet::new();
+    let mut told: SortedSet<(usize, String, String)> = SortedSet::new();
     let mut first = None;
     remarks.retain(|remark| {
         let at = remark.range.start;
@@ -26,14 +26,16 @@ pub(super) fn set_aside(
         let around = index.innermost(&(at..at)).and_then(of);
         let Some((definition, name)) = around.filter(|_| remark.severity == Severity::Warning) else { return true };
         let said = places.diagnostic(remark.clone());
-        told.insert((said.original.line, said.recipe));
+        let Span { line, cell, .. } = said.original;
+        let shown = cell.map_or_else(|| format!("line {line}"), |place| format!("cell {}:{}", place.cell, place.line));
+        told.insert((line, shown, said.recipe));
         names.insert(format!("`{name}`"));
         first = Some(first.map_or(definition, |first: python::Id| first.min(definition)));
         false
     });
     let start = index.item(first?).start;
     let header = start..python::lines::line_end(index.text, start);
-    let told: Vec<String> = told.into_iter().map(|(line, section)| format!("line {line} ({section})")).collect();
+    let told: Vec<String> = told.into_iter().map(|(_, shown, section)| format!("{shown} ({section})")).collect();
     let names: Vec<String> = names.into_iter().collect();
     let said = messages::code_not_used(names.join(", "), told.join(", "));
     Some(Remark::of_engine(header, Severity::Info, said))

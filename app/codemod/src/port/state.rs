@@ -3,10 +3,12 @@
 use super::before::Before;
 use super::settled::settled;
 use crate::definitions::Said;
+use crate::messages;
 use crate::place::{self, Remark};
 use crate::ported::{Severity, SourceFile};
 use crate::rope::{Provenance, Replacement, Rope};
 use guide::LedgerTerms;
+use python::notebook::is_notebook;
 use python::{Tree, Trees};
 use sorting::SortedSet;
 use std::ops::Range;
@@ -41,6 +43,17 @@ impl<'a> State<'a> {
         }
         let (rope, text, original) = (Rope::new(&source.text), source.text.clone(), (tree, view.clone()));
         Self { source, rope, text, tree, view, original, blocked, trees }
+    }
+
+    /// Leaves a notebook that computes with a framework, if Jupyter can't start a program on the target.
+    pub(super) fn bar_notebook(&mut self, launcher: Option<&str>) {
+        let computes = |view: &Rc<FileView<'_>>| ["torch", "tensorflow"].iter().any(|name| view.names.imports(name));
+        if let Some(launcher) = launcher.filter(|_| is_notebook(&self.source.path))
+            && self.view().as_ref().is_some_and(computes)
+        {
+            let said = messages::notebook_needs_launcher(launcher);
+            self.blocked = Some(Remark::of_engine(0..0, Severity::Warning, said));
+        }
     }
 
     /// The current file, if it is Python that can be ported.

@@ -225,7 +225,8 @@ impl<'d> Lists<'d> {
         }
         // `os.environ.update(NAME="…")`
         let of_environment = |keyword: &&Id| {
-            view.statement_of(**keyword).is_some_and(|statement| is_environment(index.text_of(statement)))
+            let call = index.parent(**keyword).and_then(|given| index.parent(given));
+            call.is_some_and(|call| sets_environment(view, call, FURTHEST))
         };
         for &keyword in index.of_kind(k.keyword_argument).iter().filter(of_environment) {
             set(index.keyword_name(keyword).unwrap_or_default(), keyword, false);
@@ -258,9 +259,16 @@ impl<'d> Lists<'d> {
     fn arguments(&self, view: &FileView<'_>) -> Vec<Finding> {
         let index = &view.index;
         let mut found: Vec<Finding> = Vec::new();
-        for listed in self.list(NEEDED).iter().filter(|listed| listed.name.contains('=')) {
+        for (listed, (name, value)) in self.list(NEEDED).iter().filter_map(|one| Some((one, one.name.split_once('=')?)))
+        {
             let mut arguments = index.of_kind(kinds().keyword_argument).iter();
-            if let Some(at) = arguments.find(|at| index.text_of(**at).split_whitespace().eq([listed.name.as_str()])) {
+            let is_it = |at: &&Id| {
+                index.keyword_name(**at) == Some(name)
+                    && index.value(**at).is_some_and(|given| index.is_text(given, value))
+                    && only_with_cuda(view, **at).is_none()
+                    && !on_another_system(view, **at)
+            };
+            if let Some(at) = arguments.find(is_it) {
                 let said = || messages::cuda_software(&listed.name, self.remedy(listed));
                 let (severity, said) = self.say(&listed.name, Severity::Warning, said);
                 found.push((*at, severity, said));
@@ -435,6 +443,55 @@ fn speaks(view: &FileView<'_>, call: Id) -> bool {
 /// Whether text has to do with the variables of the environment: `os.environ`, `getenv`, `env=…`.
 fn is_environment(text: &str) -> bool {
     text.to_ascii_lowercase().contains("env")
+}
+
+/// Assignments over which a value is followed.
+const FURTHEST: usize = 4;
+
+/// Whether a key or an argument is one for an environment: `env`, `env_vars`.
+fn names_environment(name: &str) -> bool {
+    ["env", "environ", "environment"].iter().any(|part| has_part(name, part))
+}
+
+/// Whether the keyword arguments of a call become variables of the environment.
+fn sets_environment(view: &FileView<'_>, call: Id, further: usize) -> bool {
+    let index = &view.index;
+    match (called_name(index, call), index.receiver(call)) {
+        (Some("dict"), None) => becomes_environment(view, call, further),
+        (Some("update"), Some(of)) => is_of_environment(view, of) || becomes_environment(view, of, further),
+        _ => false,
+    }
+}
+
+/// Whether an expression is the environment, or a copy of it.
+fn is_of_environment(view: &FileView<'_>, value: Id) -> bool {
+    let index = &view.index;
+    let says = |value: Id| index.mentions(value, |word| word == "environ");
+    says(value) || index.assignments_to(index.text_of(value)).filter_map(|a| a.value()).any(says)
+}
+
+/// Whether what an expression gives becomes the environment of this program, or of one that it starts.
+fn becomes_environment(view: &FileView<'_>, value: Id, further: usize) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let Some(parent) = index.parent(value) else { return false };
+    let kind = index.kind(parent);
+    if kind == k.keyword_argument {
+        return index.keyword_name(parent).is_some_and(names_environment) || becomes_environment(view, parent, further);
+    }
+    if kind == k.argument_list {
+        return index.parent(parent).is_some_and(|call| sets_environment(view, call, further));
+    }
+    if kind == k.pair {
+        let key = index.text_of(parent).split(':').next().unwrap_or_default().trim_matches([' ', '"', '\'']);
+        return names_environment(key) || becomes_environment(view, parent, further);
+    }
+    if let Some(assignment) = index.assignment(parent).filter(|a| a.value() == Some(value)) {
+        let name = assignment.target().filter(|target| index.kind(*target) == k.identifier);
+        let uses = name.map_or(&[][..], |name| view.identifiers(index.text_of(name)));
+        return further > 0 && uses.iter().any(|id| Some(*id) != name && becomes_environment(view, *id, further - 1));
+    }
+    let is_whole = [k.block, k.module, k.expression_statement, k.subscript, k.attribute, k.call].contains(&kind);
+    !is_whole && becomes_environment(view, parent, further)
 }
 
 /// Whether a value is no text: a number, a list.

@@ -20,7 +20,7 @@ fn text_that_is_no_python_is_left_alone() {
         "import torch\nnet = Net().cuda(\nfor x in loader:\n    f(x)\n",
         2,
         17,
-        "`(` on line 2 is never closed",
+        "this `(` is never closed",
     );
     check_unreadable("net = Net([1, 2)\nx = 1\nfor\n", 1, 16, "not Python");
     check_unreadable("x = 1\nprint \"loss\", x\n", 2, 1, "Python 2");

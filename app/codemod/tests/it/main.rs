@@ -21,6 +21,7 @@ mod libraries;
 mod loaders;
 mod matching;
 mod mixed_precision;
+mod notebooks;
 mod placement;
 mod ports;
 mod processes;

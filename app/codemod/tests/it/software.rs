@@ -119,6 +119,10 @@ fn what_an_argument_or_a_function_needs() {
     let load = "m = AutoModel.from_pretrained(name, load_in_8bit=True, load_in_4bit=False)\n";
     check(load, 1, WARNING, "bitsandbytes");
     check_one(load, 1, "`load_in_8bit=True` needs CUDA");
+    check_one(&load.replace("8bit=True", "8bit = True"), 1, "`load_in_8bit=True` needs CUDA");
+    let guarded = format!("import torch\nif torch.cuda.is_available():\n    {load}");
+    let of_list = |text: &str| said("ipu", text).iter().filter(|d| d.message.contains("`load_in_8bit=True`")).count();
+    assert_eq!((of_list(load), of_list(&guarded)), (1, 0));
     let search = "import faiss\nr = faiss.StandardGpuResources()\n";
     check(search, 2, WARNING, "`faiss.StandardGpuResources` needs CUDA");
     check_silent("import faiss\ni = faiss.IndexFlatL2(3)\n");
@@ -164,6 +168,13 @@ fn variables_of_nvidias_libraries() {
     check_silent("import os\nos.environ.clear()\nx = {\"CUDA_R_16F\": 2}\ny = f(NCCL_DEBUG=1)\n");
     check("env = {\"NCCL_DEBUG\": level}\nrun(env=env)\n", 1, INFO, "`NCCL_DEBUG`");
     check("run(cmd, env=dict(NCCL_DEBUG=\"INFO\"))\n", 1, INFO, "`NCCL_DEBUG`");
+    let settings = "import os\nsettings = dict(NCCL_DEBUG=\"INFO\")\n";
+    check(&format!("{settings}os.environ.update(settings)\n"), 2, INFO, "`NCCL_DEBUG`");
+    check(&format!("{settings}run(cmd, env={{**os.environ, **settings}})\n"), 2, INFO, "`NCCL_DEBUG`");
+    check("import os\nenv = os.environ.copy()\nenv.update(NCCL_DEBUG=\"INFO\")\n", 3, INFO, "`NCCL_DEBUG`");
+    check("ray.init(runtime_env={\"env_vars\": dict(NCCL_DEBUG=\"INFO\")})\n", 1, INFO, "`NCCL_DEBUG`");
+    check_silent(&format!("{settings}f(settings)\n"));
+    check_silent("env = gym.make(\"a\", NCCL_DEBUG=1)\nenv.update(NCCL_DEBUG=1)\n");
     check_silent("\"\"\"Set NCCL_DEBUG=INFO.\"\"\"\nraise ValueError(\"CUDA_HOME\")\n");
     let twice = "import os\nos.environ[\"NCCL_DEBUG\"] = \"INFO\"\nos.environ[\"NCCL_DEBUG\"] = \"WARN\"\n";
     check_one(twice, 2, "`NCCL_DEBUG`");

@@ -1,9 +1,10 @@
 //! Where the sources of the cells are in a notebook's JSON, and how a new one is written there.
 
 use super::NotebookFault;
-use hifijson::str::LexAlloc;
+use hifijson::str::Lex as _;
 use hifijson::token::Lex as _;
-use hifijson::{Error, Expect, SliceLexer};
+use hifijson::{Error, Expect, Read as _, SliceLexer};
+use sorting::SortedMap;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -31,7 +32,7 @@ struct File {
 /// A reader of JSON that knows its place.
 struct Reader<'j> {
     lexer: SliceLexer<'j>,
-    length: usize,
+    json: &'j str,
 }
 
 /// The sources of the cells with code, in their order.
@@ -57,12 +58,12 @@ pub(super) fn sources(json: &str) -> Result<Vec<Source>, NotebookFault> {
 
 impl<'j> Reader<'j> {
     fn new(json: &'j str) -> Self {
-        Self { lexer: SliceLexer::new(json.as_bytes()), length: json.len() }
+        Self { lexer: SliceLexer::new(json.as_bytes()), json }
     }
 
     /// The bytes that were read.
     fn place(&self) -> usize {
-        self.length - self.lexer.as_slice().len()
+        self.json.len() - self.lexer.as_slice().len()
     }
 
     fn next(&mut self) -> Result<u8, Error> {
@@ -125,10 +126,13 @@ impl<'j> Reader<'j> {
         Ok(source.filter(|_| is_code))
     }
 
-    /// The text of a key of an object.
+    /// The text of a key, if this is an object with it.
     fn text_in_object(&mut self, wanted: &str, text: &mut Option<String>) -> Result<(), Error> {
+        if self.next()? != b'{' {
+            return self.skip(DEEPEST);
+        }
         self.object(&mut |key, reader| {
-            if key != wanted {
+            if key != wanted || reader.next()? != b'"' {
                 return reader.skip(DEEPEST);
             }
             *text = Some(reader.text()?);
@@ -138,7 +142,9 @@ impl<'j> Reader<'j> {
 
     fn text(&mut self) -> Result<String, Error> {
         self.lexer.expect(SliceLexer::ws_peek, b'"').ok_or(Expect::String)?;
-        Ok(self.lexer.str_string()?.into_owned())
+        let start = self.place();
+        self.lexer.str_ignore()?;
+        Ok(unescaped(&self.json[start..self.place() - 1]))
     }
 
     fn array(&mut self, item: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
@@ -177,9 +183,80 @@ impl<'j> Reader<'j> {
         match self.next()? {
             b'[' => self.array(&mut |reader| reader.skip(deeper)),
             b'{' => self.object(&mut |_, reader| reader.skip(deeper)),
+            // Python's `json` writes these numbers.
+            _ if [&b"NaN"[..], b"Infinity", b"-Infinity"].iter().any(|name| self.lexer.strip_prefix(name)) => Ok(()),
             next => hifijson::ignore::parse(next, &mut self.lexer),
         }
     }
+}
+
+/// The characters of a string's JSON without its quotes. Half of a character is read as a replacement for it.
+fn unescaped(json: &str) -> String {
+    let (mut out, mut units) = (String::new(), Vec::new());
+    let mut rest = json;
+    loop {
+        if let Some((unit, after)) = rest.strip_prefix("\\u").and_then(|hex| Some((hex.get(..4)?, &hex[4..]))) {
+            units.extend(u16::from_str_radix(unit, 16).ok());
+            rest = after;
+            continue;
+        }
+        out.extend(char::decode_utf16(units.drain(..)).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
+        let mut chars = rest.chars();
+        match chars.next() {
+            None => return out,
+            Some('\\') => out.push(match chars.next() {
+                Some('b') => '\u{8}',
+                Some('f') => '\u{c}',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                other => other.unwrap_or('\\'),
+            }),
+            Some(c) => out.push(c),
+        }
+        rest = chars.as_str();
+    }
+}
+
+/// The texts of a list, and where they are in its JSON.
+fn texts(list: &str) -> Vec<(String, Range<usize>)> {
+    let mut found = Vec::new();
+    let mut reader = Reader::new(list);
+    let read = reader.array(&mut |reader| {
+        reader.next()?;
+        let start = reader.place();
+        let text = reader.text()?;
+        found.push((text, start..reader.place()));
+        Ok(())
+    });
+    debug_assert!(read.is_ok(), "it was read before");
+    found
+}
+
+/// The text of a source.
+pub(super) fn text(json: &str, source: Range<usize>) -> String {
+    let json = &json[source];
+    if json.starts_with('[') {
+        texts(json).into_iter().map(|(text, _)| text).collect()
+    } else {
+        Reader::new(json).text().unwrap_or_default()
+    }
+}
+
+/// Where the text of each line of a source begins in a notebook's JSON.
+pub(super) fn lines(json: &str, source: &Source) -> Vec<usize> {
+    let start = source.range.start;
+    if !json[source.range.clone()].starts_with('[') {
+        return vec![start; source.text.split_inclusive('\n').count()];
+    }
+    let (mut found, mut begins) = (Vec::new(), true);
+    for (text, range) in texts(&json[source.range.clone()]) {
+        for line in text.split_inclusive('\n') {
+            found.extend(begins.then_some(start + range.start));
+            begins = line.ends_with('\n');
+        }
+    }
+    found
 }
 
 /// A new source in the form of the one in this range: a text, or a list of lines, of which those that are in the old one
@@ -191,20 +268,10 @@ pub(super) fn rewritten(json: &str, range: Range<usize>, source: &str) -> String
     if !old.starts_with('[') {
         return quoted(source, escapes);
     }
-    let mut known: Vec<(String, Range<usize>)> = Vec::new();
-    let mut reader = Reader::new(old);
-    let read = reader.array(&mut |reader| {
-        reader.next()?;
-        let start = reader.place();
-        let text = reader.text()?;
-        known.push((text, start..reader.place()));
-        Ok(())
-    });
-    debug_assert!(read.is_ok(), "it was read before");
-    let written = |line: &str| {
-        let same = known.iter().find(|(text, _)| text == line);
-        same.map_or_else(|| quoted(line, escapes), |(_, range)| old[range.clone()].to_owned())
-    };
+    let known = texts(old);
+    let of_text: SortedMap<&str, &Range<usize>> = known.iter().map(|(text, range)| (text.as_str(), range)).collect();
+    let written =
+        |line: &str| of_text.get(line).map_or_else(|| quoted(line, escapes), |range| old[(*range).clone()].to_owned());
     let new: Vec<String> = source.split_inclusive('\n').map(written).collect();
     if new.is_empty() {
         return "[]".to_owned();
@@ -255,6 +322,32 @@ mod tests {
                 assert!(!escapes || quoted.is_ascii());
             }
         }
+    }
+
+    #[test]
+    fn what_python_writes_is_read() {
+        let cell = r#"{"cell_type": "code", "outputs": [NaN, -Infinity, {"a": Infinity}], "source": ["a\ud83d\n", "\ud83d\ude00\u00e9"]}"#;
+        for kernel in ["null", "{\"language\": null}", "3"] {
+            let json = format!("{{\"cells\": [{cell}], \"metadata\": {{\"kernelspec\": {kernel}}}, \"x\": NaN}}");
+            let sources = sources(&json).ok().unwrap();
+            assert_eq!(sources[0].text, "a\u{fffd}\n😀é");
+            let written = rewritten(&json, sources[0].range.clone(), "a\u{fffd}\nb");
+            assert_eq!(written, r#"["a\ud83d\n", "b"]"#);
+        }
+        assert!(sources(r#"{"cells": [], "x": Nan}"#).is_err());
+    }
+
+    #[test]
+    fn the_lines_of_a_source_in_its_file() {
+        let check = |source: &str, expected: &[&str]| {
+            let json = format!("{{\"cells\": [{{\"cell_type\": \"code\", \"source\": {source}}}]}}");
+            let sources = sources(&json).ok().unwrap();
+            let starts: Vec<&str> = lines(&json, &sources[0]).into_iter().map(|at| &json[at..at + 3]).collect();
+            assert_eq!(starts, expected, "{source}");
+        };
+        check(r#"["a\n", "b", "c\nd\n", "e"]"#, &["\"a\\", "\"b\"", "\"c\\", "\"e\""]);
+        check(r#""a\nb""#, &["\"a\\", "\"a\\"]);
+        check("[ ]", &[]);
     }
 
     #[test]

@@ -3,42 +3,59 @@
 //! See "IPython.core.inputtransformer2": a statement that begins with `%`, `!` or `?`, that ends in `?`, or that assigns
 //! `%…` or `!…`; and a cell that begins with `%%`.
 
-use crate::readable::statement_end;
+use super::HEADING;
+use crate::readable::{code, statement_end};
+use crate::tree::Tree;
+use sorting::SortedMap;
 
-/// A statement of IPython.
+/// Code of a notebook that stands for other code in its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Magic {
-    /// The call, without indentation.
+    /// In the program: mostly a call, without indentation.
     python: String,
     /// The same as it is in the notebook, without the indentation of its first line and the last line's end.
     written: String,
 }
 
+/// How the call for a cell in another language begins.
+pub(super) const CELL_MAGIC: &str = "get_ipython().run_cell_magic(";
+
 /// The lines above the code of a cell, and its code: the former end with `%%name …` if that runs the cell as Python.
 pub(super) fn split_head<'c>(cell: &'c str, runs_python: &[&str]) -> (&'c str, &'c str) {
-    let start = cell.len() - cell.trim_start().len();
-    let end = cell[start..].find('\n').map_or(cell.len(), |n| start + n + 1);
-    let is_head = cell[start..end].strip_prefix("%%").is_some_and(|rest| runs_python.contains(&word(rest)));
-    cell.split_at(if is_head { end } else { 0 })
+    let mut end = 0;
+    // `%%capture` may run a cell that begins with `%%time`.
+    while let Some((start, line)) = magic_of_cell(&cell[end..])
+        && runs_python.contains(&word(&line.trim_start()[2..]))
+    {
+        end += start + line.len();
+    }
+    cell.split_at(end)
+}
+
+/// The line with the magic of a cell, and where it begins. Comments may be above it.
+fn magic_of_cell(cell: &str) -> Option<(usize, &str)> {
+    let mut start = 0;
+    let begins = cell.split_inclusive('\n').find_map(|line| {
+        let at = start;
+        start += line.len();
+        let own = line.trim();
+        (!own.is_empty() && !own.starts_with('#')).then_some((at, line))
+    });
+    begins.filter(|(_, line)| line.trim_start().strip_prefix("%%").is_some_and(|rest| !word(rest).is_empty()))
 }
 
 /// A cell's code with calls for the syntax of IPython, and these.
-pub(super) fn to_python(code: &str, quote: Quote) -> (String, Vec<Magic>) {
-    if let Some(magic) = code.trim_start().strip_prefix("%%").filter(|rest| !word(rest).is_empty()) {
-        let (line, body) = magic.split_once('\n').unwrap_or((magic, ""));
-        let (name, rest) = named(line);
-        let python = format!(
-            "get_ipython().run_cell_magic({}, {}, {})",
-            quote.quoted(name),
-            quote.quoted(rest),
-            quote.quoted(body)
-        );
-        return (python.clone(), vec![Magic { python, written: code.to_owned() }]);
+pub(super) fn to_python(cell: &str, quote: Quote) -> (String, Vec<Magic>) {
+    if let Some((start, line)) = magic_of_cell(cell) {
+        let (name, rest) = named(&line.trim_start()[2..]);
+        let body = &cell[start + line.len()..];
+        let python = format!("{CELL_MAGIC}{}, {}, {})", quote.quoted(name), quote.quoted(rest), quote.quoted(body));
+        return (python.clone(), vec![Magic { python, written: cell.to_owned() }]);
     }
     let (mut out, mut magics) = (String::new(), Vec::new());
     let mut at = 0;
-    while at < code.len() {
-        let line = &code[at..];
+    while at < cell.len() {
+        let line = &cell[at..];
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
         let whole = magic_line(line);
         if let Some(python) = call(whole[indent..].trim_end(), quote) {
@@ -53,22 +70,88 @@ pub(super) fn to_python(code: &str, quote: Quote) -> (String, Vec<Magic>) {
             at += end;
         }
     }
-    (out, magics)
+    let out = without_unreadable(out, &mut magics, quote);
+    (without_headings(out, &mut magics), magics)
+}
+
+/// The code with calls for the statements that are not Python, whatever they are; the others can be read all the same.
+fn without_unreadable(cell: String, magics: &mut Vec<Magic>, quote: Quote) -> String {
+    if is_python(&cell) {
+        return cell;
+    }
+    let mut call = |text: &str| {
+        let written = from_python(text.strip_suffix('\n').unwrap_or(text), magics);
+        // As many lines as before.
+        let lines: Vec<String> = written.split_inclusive('\n').map(|line| quote.string(line)).collect();
+        let python = format!("get_ipython().run_cell({})", lines.join("\n"));
+        let out = format!("{python}{}", if text.ends_with('\n') { "\n" } else { "" });
+        magics.push(Magic { python, written });
+        out
+    };
+    let parts = blocks(&cell).into_iter();
+    let out: String = parts.map(|part| if is_python(part) { part.to_owned() } else { call(part) }).collect();
+    if is_python(&out) { out } else { call(&cell) }
+}
+
+/// Whether code is Python, and does not go on behind its end.
+fn is_python(text: &str) -> bool {
+    let text = format!("{text}\n");
+    code(text.as_bytes()).last() == Some(text.len() - 1) && !Tree::parse(&text).has_error()
+}
+
+/// The statements of a cell that are in no other, each with what follows up to the next one.
+fn blocks(cell: &str) -> Vec<&str> {
+    let (mut starts, mut at, mut decorates) = (vec![0], 0, false);
+    while at < cell.len() {
+        let line = &cell[at..];
+        let goes_on = decorates
+            || line.starts_with([' ', '\t', '\r', '\n', '#', ')', ']', '}'])
+            || ["else", "elif", "except", "finally"].contains(&word(line));
+        if at > 0 && !goes_on {
+            starts.push(at);
+        }
+        decorates = line.starts_with('@');
+        at += statement_end(line);
+    }
+    let ends = starts.iter().copied().skip(1).chain([cell.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &cell[*start..end]).collect()
+}
+
+/// The code with other comments for those that look like the heading of a cell.
+fn without_headings(cell: String, magics: &mut Vec<Magic>) -> String {
+    if !cell.contains(HEADING) {
+        return cell;
+    }
+    let line = |line: &str| {
+        let Some(rest) = line.strip_prefix("# ").filter(|_| line.starts_with(HEADING)) else { return line.to_owned() };
+        let python = format!("#{rest}");
+        let bare = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
+        magics.push(Magic { python: bare(&python), written: bare(line) });
+        python
+    };
+    cell.split_inclusive('\n').map(line).collect()
 }
 
 /// A cell's code with the syntax of IPython in place of these calls.
 pub(super) fn from_python(code: &str, magics: &[Magic]) -> String {
-    let mut left: Vec<&Magic> = magics.iter().collect();
+    fn first_line(text: &str) -> &str {
+        text.split('\n').next().unwrap_or_default()
+    }
+    let mut left: SortedMap<&str, Vec<&Magic>> = SortedMap::new();
+    for magic in magics {
+        left.entry(first_line(&magic.python)).or_default().push(magic);
+    }
     let mut out = String::new();
     let mut at = 0;
     while at < code.len() {
         let line = code[at..].find('\n').map_or(code.len(), |n| at + n + 1);
-        let statement = code[at..].trim_start_matches([' ', '\t']);
+        let statement = code[at..line].trim_start_matches([' ', '\t']);
+        let start = line - statement.len();
         let ends = |rest: &str| rest.is_empty() || rest.starts_with('\n');
-        let found = left.iter().position(|magic| statement.strip_prefix(magic.python.as_str()).is_some_and(ends));
-        let start = code.len() - statement.len();
-        if let Some(n) = found {
-            let Magic { python, written } = left.remove(n);
+        let is_it = |magic: &&Magic| code[start..].strip_prefix(magic.python.as_str()).is_some_and(ends);
+        let same = left.get_mut(first_line(statement));
+        let found = same.and_then(|same| same.iter().position(is_it).map(|n| same.remove(n)));
+        if let Some(Magic { python, written }) = found {
             out += &code[at..start];
             out += written;
             at = start + python.len();
@@ -98,27 +181,50 @@ fn call(statement: &str, quote: Quote) -> Option<String> {
         return Some(help);
     }
     // No expression of Python begins in this way.
-    let (target, value) = statement.split_once('=')?;
-    let (target, value) = (target.trim_end(), value.trim_start());
-    if target.is_empty() || target.contains(['#', '"', '\'', '(']) {
-        return None;
-    }
+    let value_at = value_of_assignment(statement)?;
+    let (target, value) = statement.split_at(value_at);
     if let Some(command) = value.strip_prefix('!') {
-        return Some(format!("{target} = get_ipython().getoutput({})", quote.quoted(command)));
+        return Some(format!("{target}get_ipython().getoutput({})", quote.quoted(command)));
     }
     let (name, rest) = named(value.strip_prefix('%').filter(|rest| !word(rest).is_empty())?);
-    Some(format!("{target} = get_ipython().run_line_magic({}, {})", quote.quoted(name), quote.quoted(rest)))
+    Some(format!("{target}get_ipython().run_line_magic({}, {})", quote.quoted(name), quote.quoted(rest)))
 }
 
-/// The call for `name?`, `name??` or `?name`.
+/// Where the value of an assignment begins, perhaps in another line.
+fn value_of_assignment(statement: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let sign = code(statement.as_bytes()).find(|at| {
+        match statement.as_bytes()[*at] {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'=' => return depth == 0,
+            _ => {}
+        }
+        false
+    })?;
+    let is_other_sign = statement[..sign].ends_with(|c: char| "=!<>:+-*/%&|^@".contains(c));
+    let mut value = &statement[sign + 1..];
+    while let Some(next) = ["\\\n", "\\\r\n"].iter().find_map(|end| value.trim_start().strip_prefix(end)) {
+        value = next;
+    }
+    let value = value.trim_start();
+    (sign > 0 && !is_other_sign && !value.is_empty()).then_some(statement.len() - value.len())
+}
+
+/// The call for `name?`, `name??` or `?name`: no statement of Python begins or ends with a question mark.
 fn help(statement: &str, quote: Quote) -> Option<String> {
-    let name = statement.trim_matches('?');
-    let marks = statement.len() - name.len();
-    let name = name.trim();
-    let is_name = !name.is_empty() && name.chars().all(|c| is_of_name(c) || ".*%".contains(c));
+    let last = statement.len().checked_sub(1)?;
+    let asks = statement.starts_with('?')
+        || statement.ends_with('?') && code(statement.as_bytes()).last().is_some_and(|at| at == last);
+    if !asks {
+        return None;
+    }
+    let name = statement.trim_matches('?').trim();
+    if name.is_empty() {
+        return Some("get_ipython().show_usage()".to_owned());
+    }
     let magic = if statement.contains("??") { "pinfo2" } else { "pinfo" };
-    (marks > 0 && is_name)
-        .then(|| format!("get_ipython().run_line_magic({}, {})", quote.quoted(magic), quote.quoted(name)))
+    Some(format!("get_ipython().run_line_magic({}, {})", quote.quoted(magic), quote.quoted(name)))
 }
 
 /// The name of a magic and what follows it.
@@ -163,12 +269,26 @@ impl Quote {
 
     /// A text as a string of Python. Lines that a backslash continues are strings in lines of their own.
     fn quoted(self, text: &str) -> String {
-        let Self(quote) = self;
-        let escaped = |line: &str| {
-            line.replace('\\', "\\\\").replace(quote, &format!("\\{quote}")).replace('\n', "\\n").replace('\t', "\\t")
-        };
-        let lines: Vec<String> = text.split("\\\n").map(|line| format!("{quote}{}{quote}", escaped(line))).collect();
+        let lines: Vec<String> = text.replace("\\\r\n", "\\\n").split("\\\n").map(|line| self.string(line)).collect();
         lines.join("\n")
+    }
+
+    /// A text as one literal.
+    fn string(self, text: &str) -> String {
+        let Self(quote) = self;
+        let mut out = String::from(quote);
+        for c in text.chars() {
+            match c {
+                '\n' => out += "\\n",
+                '\r' => out += "\\r",
+                '\t' => out += "\\t",
+                '\\' => out += "\\\\",
+                _ if c == quote => out.extend(['\\', c]),
+                _ => out.push(c),
+            }
+        }
+        out.push(quote);
+        out
     }
 }
 
@@ -187,13 +307,50 @@ mod tests {
     #[test]
     fn statements_of_ipython_are_calls() {
         check("!ls\n!!ls -l", "get_ipython().system('ls')\nget_ipython().getoutput('ls -l')");
-        check("%env A=1\n% time f()", "get_ipython().run_line_magic('env', 'A=1')\n% time f()");
+        check("%env A=1\nx = (1\n% time)", "get_ipython().run_line_magic('env', 'A=1')\nx = (1\n% time)");
         check("a, b = %timeit -o f()", "a, b = get_ipython().run_line_magic('timeit', '-o f()')");
-        check("torch.nn?\n?a\nb??", {
+        check("d['a=b'] = !ls", "d['a=b'] = get_ipython().getoutput('ls')");
+        check("f(x).y = !ls", "f(x).y = get_ipython().getoutput('ls')");
+        check("x = \\\n  !ls\ny", "x = \\\n  get_ipython().getoutput('ls')\ny");
+        check("!a \\\r\n b\r\ny\r\n", "get_ipython().system('a '\n' b')\ny\r\n");
+        check("torch.nn?\n?a\nb??\n?\nd['a'][0]?", {
             "get_ipython().run_line_magic('pinfo', 'torch.nn')\nget_ipython().run_line_magic('pinfo', 'a')\n\
-             get_ipython().run_line_magic('pinfo2', 'b')"
+             get_ipython().run_line_magic('pinfo2', 'b')\nget_ipython().show_usage()\n\
+             get_ipython().run_line_magic('pinfo', 'd[\\'a\\'][0]')"
         });
         check("\n%%html a\n<b>\n", "get_ipython().run_cell_magic('html', 'a', '<b>\\n')");
+        check("# why\r\n%%html\r\n<b>\r\n", "get_ipython().run_cell_magic('html', '', '<b>\\r\\n')");
+    }
+
+    #[test]
+    fn magics_that_run_python_are_above_it() {
+        let check = |cell: &str, head: &str| assert_eq!(split_head(cell, &["time", "capture"]).0, head, "{cell}");
+        check("%%time\nx", "%%time\n");
+        check("\n  %%time -n\nx", "\n  %%time -n\n");
+        check("#@title A\n%%capture\n%%time\nx\n%%time\n", "#@title A\n%%capture\n%%time\n");
+        check("%%capture\n%%bash\nx", "%%capture\n");
+        check("x\n%%time\n", "");
+        check("# x\n%%html\n", "");
+    }
+
+    #[test]
+    fn what_is_no_python_is_a_call_of_its_own() {
+        check("x = 1\npip install x\ny = 2", "x = 1\nget_ipython().run_cell('pip install x')\ny = 2");
+        check(
+            "if a:\n    !ls\n    b c\n# d\nelse:\n    e\nf()\n",
+            "get_ipython().run_cell('if a:\\n'\n'    !ls\\n'\n'    b c\\n'\n'# d\\n'\n'else:\\n'\n'    e')\nf()\n",
+        );
+        check(">>> x = 1\n>>> y", "get_ipython().run_cell('>>> x = 1')\nget_ipython().run_cell('>>> y')");
+        check("x\ny = (1,\nz", "x\nget_ipython().run_cell('y = (1,\\n'\n'z')");
+        check("x\ny = \\", "x\nget_ipython().run_cell('y = \\\\')");
+        check("x == !y", "get_ipython().run_cell('x == !y')");
+        check("% time f()", "get_ipython().run_cell('% time f()')");
+    }
+
+    #[test]
+    fn comments_like_headings_are_other_comments() {
+        check("a\n# %% [2] b\nc", "a\n#%% [2] b\nc");
+        check("a\n# %% b\r\nc", "a\n# %% b\r\nc");
     }
 
     #[test]
@@ -202,10 +359,12 @@ mod tests {
             "x = (a\n     % b)\n",
             "x = a \\\n    % b\n",
             "s = \"\"\"\n!ls\n%time\n\"\"\"\n",
-            "x == !y",
             "f(\n    a,  # it's\n    b)\n",
             "s = 'a=!b'\n",
             "ok = a != b\n",
+            "f(a=1)  # why?\n",
+            "s = \"\"\"a?\nb?\"\"\"\n",
+            "x  # a \\",
         ] {
             check(code, code);
         }

@@ -153,27 +153,60 @@ pub(crate) fn read(
         let named = counted.named.map(|assignment| (assignment, counted.denied == skips));
         let mut tests = if skips { Vec::new() } else { vec![test] };
         tests.extend(same_tests(file, test, &counted, skips));
-        let body = loop_around(&file, test).and_then(|around| index.body(around));
-        let is_behind = |c: &Id| body.is_some_and(|body| *c > body && !index.is_within(*c, body));
-        let behind = updates(file, step).into_iter().map(|update| update.call);
+        let around = loop_around(&file, test);
+        let body = around.and_then(|around| index.body(around));
+        let behind = around.zip(body).map(|found| updates_behind(file, step, found)).unwrap_or_default();
         // One of several is for another precision.
-        let behind = behind.filter(|c| file.is_reached(*c)).find(is_behind);
-        let rest_updates = others.iter().copied().chain(behind).collect();
-        let rest_schedules = behind.map(|update| schedules_beside(file, update, body)).unwrap_or_default();
+        let reached = behind.iter().copied().find(|c| file.is_reached(*c));
+        let rest_updates = others.iter().copied().chain(reached).collect();
+        let is_of_update = |call: Id| {
+            let follows = |at: Id| call > at && index.parent(at).is_some_and(|block| index.is_within(call, block));
+            tests.iter().any(|test| index.is_within(call, *test)) || matches!(by, Counter::Skip(at) if follows(at))
+        };
+        let rest_schedules = schedules_of_rest(file, &behind, body, &is_of_update);
         let count = counted.count.to_owned();
         return Ok(Some(Accumulation { by, tests, named, rest_updates, rest_schedules, count, value, known, joined }));
     }
     Ok(None)
 }
 
-/// Steps of schedulers in the block of an update behind a loop, of those that the loop steps, too.
-fn schedules_beside(file: FileInProject<'_, '_>, update: Id, body: Option<Id>) -> Vec<Id> {
-    let block = |call: Id| file.statement_of(call).and_then(|statement| file.index.parent(statement));
-    let (Some(around), Some(body)) = (block(update), body) else { return Vec::new() };
+/// The updates behind the body of a loop that make one of what is left: the first, and others in the same statement.
+fn updates_behind(file: FileInProject<'_, '_>, step: Id, (around, body): (Id, Id)) -> Vec<Id> {
+    let index = &file.view.index;
+    let is_behind = |c: &Id| *c > body && !index.is_within(*c, body);
+    let mut found: Vec<Id> = updates(file, step).into_iter().map(|update| update.call).filter(is_behind).collect();
+    // The first one's statement in the block of the loop, or the loop's `else`.
+    let block = index.parent(around);
+    let whole = found
+        .iter()
+        .find(|c| file.is_reached(**c))
+        .and_then(|first| std::iter::once(*first).chain(index.ancestors(*first)).find(|a| index.parent(*a) == block));
+    found.retain(|c| whole.is_some_and(|whole| index.is_within(*c, whole)));
+    found
+}
+
+/// Steps of schedulers in the block around updates behind a loop, of those that step with the loop's updates, too.
+fn schedules_of_rest(
+    file: FileInProject<'_, '_>,
+    updates: &[Id],
+    body: Option<Id>,
+    is_of_update: &dyn Fn(Id) -> bool,
+) -> Vec<Id> {
+    let index = &file.view.index;
+    let (Some(&first), Some(body)) = (updates.first(), body) else { return Vec::new() };
+    let block_of = |call: Id| file.statement_of(call).and_then(|statement| index.parent(statement));
+    // The arms of an `if` are one update.
+    let block = index.ancestors(first).find(|a| {
+        [kinds().block, kinds().module].contains(&index.kind(*a)) && updates.iter().all(|u| index.is_within(*u, *a))
+    });
+    let Some(block) = block else { return Vec::new() };
     let in_loop = schedules(file, body).steps;
-    let is_of_updates = |scheduler: &str| in_loop.iter().any(|(_, other)| *other == scheduler);
-    let beside = schedules(file, around).steps.into_iter();
-    let beside = beside.filter(|(call, scheduler)| block(*call) == Some(around) && is_of_updates(scheduler));
+    let is_of_updates =
+        |scheduler: &str| in_loop.iter().any(|(call, other)| *other == scheduler && is_of_update(*call));
+    let beside = schedules(file, block).steps.into_iter();
+    let beside = beside.filter(|(call, scheduler)| {
+        block_of(*call) == Some(block) && !index.is_within(*call, body) && is_of_updates(scheduler)
+    });
     beside.map(|(call, _)| call).collect()
 }
 
@@ -534,6 +567,40 @@ mod tests {
         let is_last = format!("        end = i == len(loader) - 1\n{}", or.replace("i + 1 == len(loader)", "end"));
         check(&is_last, "", "end");
         check(updates, "    else:\n        optimizer.step()\n", "optimizer.step()");
+    }
+
+    #[test]
+    fn steps_of_the_schedule_with_the_update_of_what_is_left() {
+        let check = |in_loop: &str, behind: &str, expected: &str| {
+            let batch = "    for i, (x, y) in enumerate(loader):\n        F.mse_loss(net(x), y).backward()\n";
+            let made = "scaler = torch.amp.GradScaler()\nplan = torch.optim.lr_scheduler.StepLR(optimizer, 3)\n";
+            let program = format!("{made}for e in range(2):\n{batch}{in_loop}{behind}");
+            marked::check(&with_setup(&program), expected, |at| {
+                let step = at.step().expect("a step");
+                let found = &step.accumulation().expect("accumulation").rest_schedules;
+                // Their lines, counted from the last one.
+                let index = &at.file().view.index;
+                let behind = |id| index.text[index.item(id).start..].matches('\n').count();
+                found.iter().map(|id| behind(*id).to_string()).collect::<Vec<_>>().join(" ")
+            });
+        };
+        let updates = "        if (i + 1) % 4 == 0:\n            optimizer.step()\n";
+        let stepped = format!("{updates}            plan.step()\n");
+        let plain = "    optimizer.step()\n    plan.step()\n";
+        check(&stepped, plain, "1");
+        check(&format!("{updates}        if (i + 1) % 4 == 0:\n            plan.step()\n"), plain, "1");
+        let skips = "        if (i + 1) % 4:\n            continue\n        optimizer.step()\n        plan.step()\n";
+        check(skips, plain, "1");
+        // At every batch, or at those of some epochs.
+        check(&format!("{updates}        plan.step()\n"), plain, "");
+        check(&format!("        plan.step()\n{}", skips.replace("        plan.step()\n", "")), plain, "");
+        check(&format!("{updates}        if e < 1:\n            plan.step()\n"), plain, "");
+        check(updates, plain, "");
+        let arms = "        if amp:\n            scaler.step(optimizer)\n        else:\n            optimizer.step()\n";
+        let rest = format!("    if len(loader) % 4:\n{arms}        plan.step()\n");
+        check(&stepped, &rest, "1");
+        check(&stepped, &format!("    if len(loader) % 4:\n{arms}    plan.step()\n"), "");
+        check(&stepped, "    else:\n        optimizer.step()\n        plan.step()\n", "1");
     }
 
     #[test]

@@ -6,26 +6,26 @@ use sorting::SortedMap;
 
 /// A class for each of a file's steps, `TrainingStep`; if there are several, they are named after the functions that train.
 pub fn class_names(file: FileInProject<'_, '_>, wholes: &[Id]) -> Vec<String> {
-    // Methods of two classes may have the same name, and top-level loops have none.
-    let mut of_name: SortedMap<&str, Vec<Id>> = SortedMap::new();
-    for whole in wholes {
-        of_name.entry(file.name_of(*whole)).or_default().push(*whole);
-    }
-    of_name.values_mut().for_each(|same| sorting::plain(same));
-    let class_name = |whole: &Id| {
-        let words = file.name_of(*whole).split('_').filter(|word| !word.is_empty());
+    let mut in_order = wholes.to_vec();
+    sorting::plain(&mut in_order);
+    // Functions of different names, methods of two classes and top-level loops may all come to one name.
+    let mut names: SortedMap<Id, String> = SortedMap::new();
+    for whole in in_order {
+        let words = file.name_of(whole).split('_').filter(|word| !word.is_empty());
         let camel: String = words
             .flat_map(|word| word.chars().enumerate().map(|(n, c)| if n == 0 { c.to_ascii_uppercase() } else { c }))
             .collect();
-        let name = if wholes.len() == 1 || camel.is_empty() {
-            file.free_name(&["TrainingStep", "CompiledStep"])
+        let first = if wholes.len() == 1 || !camel.starts_with(char::is_alphabetic) {
+            if file.has_word("TrainingStep") { "CompiledStep" } else { "TrainingStep" }.to_owned()
         } else {
-            file.free_name(&[&format!("{camel}Step")])
+            format!("{camel}Step")
         };
-        let before = of_name.get(file.name_of(*whole)).map_or(0, |same| same.partition_point(|other| other < whole));
-        if before > 0 { format!("{name}{}", before + 1) } else { name }
-    };
-    wholes.iter().map(class_name).collect()
+        let numbered = (2..).map(|n| format!("{first}{n}"));
+        let is_free = |name: &String| !file.has_word(name) && !names.values().any(|other| other == name);
+        let name = std::iter::once(first.clone()).chain(numbered).find(is_free).unwrap_or_default();
+        names.insert(whole, name);
+    }
+    wholes.iter().map(|whole| names[whole].clone()).collect()
 }
 
 #[cfg(test)]
@@ -46,6 +46,16 @@ mod tests {
         check("TrainingStep = 1\ndef f(x):\n^^^\n    pass\n", false, "CompiledStep");
         check("def f(x):\n^^^\n    pass\ndef train_one(x):\n^^^\n    pass\n", true, "TrainOneStep");
         check("class A:\n    def fit(x):\n    ^^^\n        pass\ndef fit(x):\n^^^\n    pass\n", true, "FitStep2");
+        let two = |first: &str, between: &str, last: &str, expected: &str| {
+            let function = |name: &str| format!("def {name}(x):\n^^^\n    pass\n");
+            check(&format!("{}{between}{}", function(first), function(last)), true, expected);
+        };
+        two("fit", "", "_fit", "FitStep2");
+        two("fit", "FitStep2 = 1\n", "_fit", "FitStep3");
+        two("fit", "FitStep = 1\n", "_fit", "FitStep3");
+        two("training", "", "_2", "TrainingStep2");
+        let beside_a_loop = "def training(x):\n^^^\n    pass\nfor x in y:\n^^^\n    pass\n";
+        check(beside_a_loop, true, "TrainingStep2");
         marked::check("x = 1\n", "TrainingStep", |at| class_names(at.file(), &[ROOT]).remove(0));
     }
 }

@@ -202,4 +202,6 @@ fn where_the_code_of_a_file_begins() {
     check(&format!("'''Trains.'''\nimport a\nfrom b import c\n{fit}"), "from b import c", "def fit():");
     check(&format!("import a\ntry:\n    import b\nexcept ImportError:\n    b = None\n{fit}"), "try:", "def fit():");
     check(&format!("{fit}import a\n"), "", "def fit():");
+    let shell = "get_ipython().run_cell_magic('bash', '', 'ls')\n";
+    check(&format!("{shell}import a\n{shell}{fit}"), "import a", "def fit():");
 }

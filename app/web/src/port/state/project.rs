@@ -2,7 +2,7 @@
 
 use crate::shared::text::count;
 use python::SourceFile;
-use python::notebook::{Notebook, NotebookFault, is_notebook};
+use python::notebook::{Notebook, NotebookFault, is_notebook, is_text_of_notebook};
 use std::fmt;
 use training::words::NOTEBOOK_MAGICS;
 
@@ -232,7 +232,7 @@ pub fn not_python(text: &str) -> Option<&'static str> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines().next()?;
     let has = |start: &str| lines().any(|line| line.starts_with(start));
-    if first.starts_with('{') && text.ends_with('}') && (text.contains("\"cells\"") || text.contains("\"nbformat\"")) {
+    if is_text_of_notebook(text) {
         return Some(
             "This is the text of a Jupyter notebook. Open its file instead: its cells are ported where they are.",
         );

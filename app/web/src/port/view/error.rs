@@ -132,7 +132,7 @@ fn Section(candidate: Candidate) -> impl IntoView {
 #[component]
 fn Line(frame: Frame) -> impl IntoView {
     let session: Session = expect_context();
-    let Frame { path, line, code, side, ported, original, recipes, messages } = frame;
+    let Frame { path, line, code, side, ported, original, recipes, messages, cells: _ } = frame;
     let file = session.state.with_untracked(|state: &State| state.files.iter().position(|file| file.path == path));
     let place = match (file, ported, original) {
         (Some(file), Some(ported), Some(original)) => view! { <Place file line=ported path original/> }.into_any(),
