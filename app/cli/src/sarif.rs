@@ -23,9 +23,8 @@ pub(crate) fn sarif(
     };
     let lines: Vec<Option<FileLines>> = on_disk.iter().enumerate().map(lines_of).collect();
     let files = || ported.files.iter().zip(shown).zip(on_disk.iter().zip(&lines));
-    let all = || {
-        files().flat_map(|((file, path), place)| file.diagnostics.iter().map(move |found| (*path, place, found)))
-    };
+    let all =
+        || files().flat_map(|((file, path), place)| file.diagnostics.iter().map(move |found| (*path, place, found)));
     let mut rules: Vec<&str> = all().map(|(_, _, diagnostic)| diagnostic.recipe.as_str()).collect();
     rules.sort_unstable();
     rules.dedup();

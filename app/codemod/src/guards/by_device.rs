@@ -194,8 +194,9 @@ impl Guards for ByDevice<'_> {
             };
             let Some(test) = test else { continue };
             let within = |arm: Option<Id>| arm.is_some_and(|arm| index.is_within(id, arm));
-            // A test for CUDA stays: its code gets a branch for the target.
-            if within(Some(test)) && means_cuda(view, test, DIRECTLY) {
+            // A test for CUDA stays: its code gets a branch for the target. So does one for the target.
+            let is_done = || self.asks_target(view, test) || self.denies_target(view, test);
+            if within(Some(test)) && (means_cuda(view, test, DIRECTLY) || is_done()) {
                 return Region::Foreign;
             }
             let is_else = kind == k.if_statement && !within(yes) && !index.is_within(id, test);

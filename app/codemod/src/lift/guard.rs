@@ -52,7 +52,7 @@ pub(super) fn guard_all(
         }
         let needs_expression = is_compound(view, statement) || !owns_its_lines(view, statement, statement);
         let lifted = if needs_expression || guards.is_agnostic() {
-            conditional(view, guards, &fix, &guard, statement)
+            conditional(view, guards, &fix, &guard, statement, needs_expression)
         } else {
             None
         };
@@ -272,8 +272,15 @@ fn indent_all(text: &str, unit: &str) -> String {
     out
 }
 
-/// `(new if guard else old)` for an expression in the header of a compound statement.
-fn conditional(view: &FileView<'_>, guards: &dyn Guards, fix: &Fix, guard: &str, statement: Id) -> Option<Fix> {
+/// `(new if guard else old)` for an expression, such as one in the header of a compound statement.
+fn conditional(
+    view: &FileView<'_>,
+    guards: &dyn Guards,
+    fix: &Fix,
+    guard: &str,
+    statement: Id,
+    needs_expression: bool,
+) -> Option<Fix> {
     let k = kinds();
     let index = &view.index;
     let node = fix.changes.first().and_then(Change::node)?;
@@ -306,6 +313,11 @@ fn conditional(view: &FileView<'_>, guards: &dyn Guards, fix: &Fix, guard: &str,
     lifted.owned = lifted.at..lifted.at;
     let (new, old) = (guards.retargeted(&new), index.text_of(node));
     let kept = &old[old.len() - shared_end(&new, old)..];
+    // A statement that shares nothing with the new one is clearer below a test.
+    let is_statement = index.parent(node).is_some_and(|parent| index.kind(parent) == k.expression_statement);
+    if is_statement && kept.is_empty() && !needs_expression {
+        return None;
+    }
     let (new, old) = (&new[..new.len() - kept.len()], &old[..old.len() - kept.len()]);
     let text = format!("{} if {guard} else {old}", operand(new));
     let is_delimited = kept.is_empty() && stands_alone(view, node);

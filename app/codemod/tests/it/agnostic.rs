@@ -115,6 +115,18 @@ fn a_choice_in_front_of_an_if_is_in_parentheses() {
 }
 
 #[test]
+fn a_test_for_the_target_stays() {
+    // A rule that takes this name for a card's number does not change the test.
+    let text = "import torch\nimport torch.distributed as dist\n\n\ndef start(rank):\n    device_id = torch.device(f\"cuda:{rank}\")\n    \
+                dist.init_process_group()\n\n\ndef end(device_id):\n    dist.barrier(device_ids=[device_id])\n";
+    let text = &ported("hpu", text).files[0].text;
+    assert!(
+        text.contains("    if torch.device(device_id).type == \"hpu\":\n        dist.barrier()\n    else:\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_file_that_does_not_import_torch() {
     let text = &ported("xpu", "def move(x):\n    return x.cuda()\n").files[0].text;
     let moved = "def move(x):\n    return x.to(\"xpu\" if torch.xpu.is_available() else \"cuda\")\n";
