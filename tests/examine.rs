@@ -50,11 +50,7 @@ impl Seen {
 
 /// The name of a style in jobs and tables.
 pub fn name_of(style: Style) -> &'static str {
-    match style {
-        Style::Auto => "auto",
-        Style::InPlace => "in-place",
-        Style::Branch => "branch",
-    }
+    style.name().unwrap_or("auto")
 }
 
 /// Ports a text and checks the port.
