@@ -46,7 +46,13 @@ pub(super) fn ports(text: &str, recipes: &RecipeSet, ways: Ways) {
 
 /// Both styles, with unsafe changes and without, for the newest SDK; and for the oldest.
 pub(super) fn options(target: TargetInfo) -> Vec<Options> {
-    let newest = [(Style::InPlace, false), (Style::InPlace, true), (Style::Auto, false), (Style::Branch, true)];
+    let newest = [
+        (Style::InPlace, false),
+        (Style::InPlace, true),
+        (Style::Auto, false),
+        (Style::Branch, true),
+        (Style::Agnostic, false),
+    ];
     let newest = newest.map(|(style, allow_unsafe)| (style, allow_unsafe, None));
     let oldest = (Style::Auto, true, target.sdks.first().cloned());
     let all = newest.into_iter().chain([oldest]);
