@@ -73,13 +73,15 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
         }
         say_line!("portolan: the same with {shown} as the only device");
         let words = [&words[..1], &["--on".into(), machine.into()], &words[1..]].concat();
-        agree &= compare(args, &python, &root, &on_another_machine(words), &folder.path().join("elsewhere.json"))?;
+        let words = on_another_machine(words, args.port_args.is_none());
+        agree &= compare(args, &python, &root, &words, &folder.path().join("elsewhere.json"))?;
     }
     Ok(agree)
 }
 
-/// The kit's command line without the files that are for the target's run.
-fn on_another_machine(words: Vec<OsString>) -> Vec<OsString> {
+/// The kit's command line without the files that are for the target's run, and without the port's own arguments if they were
+/// detected: they select the target.
+fn on_another_machine(words: Vec<OsString>, detected: bool) -> Vec<OsString> {
     let mut out = Vec::new();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
@@ -90,7 +92,7 @@ fn on_another_machine(words: Vec<OsString>) -> Vec<OsString> {
         }
         if ["--json", "--html"].iter().any(|of_target| word == *of_target) {
             words.next();
-        } else {
+        } else if !(detected && word.to_string_lossy().starts_with("--port-args")) {
             out.push(word);
         }
     }

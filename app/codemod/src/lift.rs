@@ -106,6 +106,11 @@ pub(crate) fn lift(
             continue;
         }
         let is_choice = view.index.kind(clause) == kinds().conditional_expression;
+        let test = if is_choice { view.index.parts(clause).nth(1) } else { view.index.condition(clause) };
+        if guards.is_agnostic() && test.is_some_and(|test| guards.retarget(view, test).is_none()) {
+            stranded.extend(fixes.into_iter().map(|fix| Stranded { fix, reason: messages::undecided_branch() }));
+            continue;
+        }
         out.extend(if is_choice {
             arm(view, guards, clause, &fixes)
         } else {

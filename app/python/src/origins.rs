@@ -14,7 +14,7 @@ mod tests;
 
 use crate::file::PythonFile;
 use crate::modules::Modules;
-use crate::scopes::Scopes;
+use crate::scopes::{Bound, Scopes};
 use crate::strings::plain_string;
 use crate::tree::{Id, fields, kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -241,6 +241,11 @@ impl<'v, 't> Origins<'v, 't> {
     /// The number of a file; none if it is not one of the project's, as they were passed.
     pub fn number(&self, file: &PythonFile<'_>) -> Option<usize> {
         self.numbers.get(file.path).copied().filter(|n| std::ptr::addr_eq(self.files()[*n], file))
+    }
+
+    /// What binds a name for code at a place.
+    pub fn visible_name(&self, place: Place, name: &str) -> &[Bound] {
+        self.scopes[place.file].visible_name(&self.files()[place.file].index, name, place.id)
     }
 
     /// Where the value of an expression comes from.

@@ -4,12 +4,14 @@ use super::Guards;
 use crate::condition::is_cuda_device;
 use crate::reached::{left_without_cuda, means_cuda};
 use guide::TorchDevice;
+use python::PythonFile;
 use python::edit::{Splice, spliced};
 use python::names::dotted;
 use python::origins::Place;
 use python::strings::{plain_string, requote};
-use python::tree::{Id, kinds};
-use training::modes::{Region, initialised};
+use python::tree::{Id, ROOT, kinds};
+use sorting::SortedSet;
+use training::modes::Region;
 use training::{FileView, ProjectFacts};
 
 /// How many names are followed to a value.
@@ -26,15 +28,6 @@ pub(crate) struct ByDevice<'a> {
     available: &'a str,
 }
 
-/// What an expression holds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Held {
-    /// A `torch.device`.
-    Device,
-    /// The name of one, such as `"cuda:0"`.
-    Name,
-}
-
 impl<'a> ByDevice<'a> {
     /// The target of a port, if it is such a device in this release.
     pub(crate) fn of(device: Option<&'a TorchDevice>, sdk: &str) -> Option<Self> {
@@ -47,13 +40,27 @@ impl<'a> ByDevice<'a> {
         requote(self.available, view.layout.quote)
     }
 
-    /// Python for the device on which the program runs, in front of a node: what it chose, if that can be read there.
+    /// Python for the device on which the program runs, in front of a node: what it chose, if that can be read there and is
+    /// the first card or all that a process has.
     pub(crate) fn device_at(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>, at: Id) -> String {
         let quote = view.layout.quote;
-        chosen_at(view, project, at).map_or_else(
-            || format!("{quote}{}{quote} if {} else {quote}cuda{quote}", self.kind, self.available(view)),
-            |(text, _)| text.to_owned(),
-        )
+        match chosen_at(view, project, at) {
+            Some((text, held)) if !held.has_index => text.to_owned(),
+            _ => {
+                let guard = self.test_at(view, project, at);
+                format!("{quote}{}{quote} if {guard} else {quote}cuda{quote}", self.kind)
+            }
+        }
+    }
+
+    /// The test for the target in front of a node.
+    fn test_at(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>, at: Id) -> String {
+        let quote = view.layout.quote;
+        match chosen_at(view, project, at) {
+            Some((text, held)) if held.is_name => format!("torch.device({text}).type == {quote}{}{quote}", self.kind),
+            Some((text, _)) => format!("{text}.type == {quote}{}{quote}", self.kind),
+            None => self.available(view),
+        }
     }
 
     /// Whether a test is true for the target alone.
@@ -77,6 +84,7 @@ impl<'a> ByDevice<'a> {
             return match operator(view, test) {
                 "==" => index.parts(test).any(is_target),
                 "in" => index.parts(test).next().is_some_and(is_target),
+                ">" => index.text_of(test).starts_with(&format!("torch.{}.device_count()", self.kind)),
                 _ => false,
             };
         }
@@ -132,8 +140,11 @@ impl<'a> ByDevice<'a> {
             spliced(index.text, index.range(test), edits.collect())
         };
         if kind == k.parenthesized_expression || kind == k.boolean_operator {
-            let part = |part: Id| if means_cuda(view, part, DIRECTLY) { self.asked(view, part, or_cuda) } else { None };
-            return Some(inner(&part));
+            let asks = |part: &Id| means_cuda(view, *part, DIRECTLY);
+            if index.parts(test).filter(asks).any(|part| self.asked(view, part, or_cuda).is_none()) {
+                return None;
+            }
+            return Some(inner(&|part: Id| if asks(&part) { self.asked(view, part, or_cuda) } else { None }));
         }
         let quote = view.layout.quote;
         let either = format!("({quote}cuda{quote}, {quote}{}{quote})", self.kind);
@@ -143,6 +154,12 @@ impl<'a> ByDevice<'a> {
             let asked = sides.iter().find(|side| !is_cuda_device(view, **side))?;
             let named = sides.iter().find_map(|side| plain_string(index, *side))?;
             return (named == "cuda").then(|| format!("{} in {either}", index.text_of(*asked)));
+        }
+        if kind == k.comparison_operator && !or_cuda && index.text_of(test).contains("cuda.device_count()") {
+            let counted = index.text_of(test).replace("cuda", self.kind);
+            // A device that a module is loaded for may have no such module elsewhere.
+            let first = self.available(view);
+            return Some(if first.contains(" and ") { format!("{first} and {counted}") } else { counted });
         }
         if kind == k.comparison_operator && index.parts(test).any(|side| is_cuda_device(view, side)) && !or_cuda {
             let side = |side: Id| is_cuda_device(view, side).then(|| index.text_of(side).replace("cuda", self.kind));
@@ -180,6 +197,11 @@ impl Guards for ByDevice<'_> {
         let mut vendor = None;
         for ancestor in index.ancestors(id) {
             let kind = index.kind(ancestor);
+            // A list that has both is done.
+            let lists = [k.list, k.tuple, k.set].contains(&kind);
+            if lists && index.parts(ancestor).any(|part| self.names(view, part, |kind| kind == self.kind)) {
+                return Region::Foreign;
+            }
             // A test for either of the two is done.
             if kind == k.boolean_operator && index.parts(ancestor).any(|part| self.asks_target(view, part)) {
                 return Region::Foreign;
@@ -249,7 +271,7 @@ impl Guards for ByDevice<'_> {
     }
 
     fn retarget(&self, view: &FileView<'_>, test: Id) -> Option<String> {
-        self.asked(view, test, false).or_else(|| Some(self.available(view)))
+        self.asked(view, test, false)
     }
 
     fn either(&self, view: &FileView<'_>, test: Id) -> Option<String> {
@@ -261,12 +283,7 @@ impl Guards for ByDevice<'_> {
     }
 
     fn guard_at(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>, id: Id) -> Option<String> {
-        let quote = view.layout.quote;
-        Some(match chosen_at(view, project, id) {
-            Some((text, Held::Device)) => format!("{text}.type == {quote}{}{quote}", self.kind),
-            Some((text, Held::Name)) => format!("torch.device({text}).type == {quote}{}{quote}", self.kind),
-            None => self.available(view),
-        })
+        Some(self.test_at(view, project, id))
     }
 
     fn is_agnostic(&self) -> bool {
@@ -282,105 +299,189 @@ fn operator<'t>(view: &FileView<'t>, node: Id) -> &'t str {
     index.text.get(index.range(*left).end..index.range(*right).start).map_or("", str::trim)
 }
 
+/// What is known of the device that an expression holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Held {
+    /// It is the name of a device, such as `"cuda:0"`, not a `torch.device`, or may be one.
+    is_name: bool,
+    /// It may be an accelerator: not the CPU in any case.
+    is_accelerator: bool,
+    /// It may be another card than the first.
+    has_index: bool,
+}
+
+impl Held {
+    /// One of two.
+    fn or(self, other: Self) -> Self {
+        Self {
+            is_name: self.is_name || other.is_name,
+            is_accelerator: self.is_accelerator || other.is_accelerator,
+            has_index: self.has_index || other.has_index,
+        }
+    }
+}
+
 /// The expression that holds the chosen device where a node is evaluated: a local name before an attribute of `self`
-/// before one of the file.
+/// before one of the file. None unless every value of it is a device and it certainly has one by then; none if there are two.
 fn chosen_at<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) -> Option<(&'t str, Held)> {
-    let (k, index) = (kinds(), &view.index);
+    let index = &view.index;
+    let file = project.origins.number(&view.file)?;
+    let assigned = index.assignments().filter_map(|a| dotted(index, a.target()?)).filter(|name| is_candidate(name));
+    let function = view.function_of(at).and_then(|f| index.function(f));
+    let given = function.into_iter().flat_map(|f| f.parameters()).map(|parameter| parameter.name);
+    let names: SortedSet<&str> = assigned.chain(given).collect();
+    let found = names.into_iter().filter_map(|name| {
+        let (rank, held) = match name.strip_prefix("self.") {
+            Some(_) => (1, of_self(view, project, name, at)?),
+            None => local(view, project, Place { file, id: at }, name)?,
+        };
+        held.is_accelerator.then_some((rank, name, held))
+    });
+    let found: Vec<(u8, &str, Held)> = found.collect();
+    let best = found.iter().map(|(rank, ..)| *rank).min()?;
+    let mut of_rank = found.into_iter().filter(|(rank, ..)| *rank == best);
+    let (_, name, held) = of_rank.next()?;
+    of_rank.next().is_none().then_some((name, held))
+}
+
+/// A plain name, or an attribute of `self`.
+fn is_candidate(name: &str) -> bool {
+    !name.strip_prefix("self.").unwrap_or(name).contains('.')
+}
+
+/// What a name holds at a place, by the scope that it belongs to: 0 for the function's own, 2 for the file's.
+fn local(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, place: Place, name: &str) -> Option<(u8, Held)> {
+    let (k, index, at) = (kinds(), &view.index, place.id);
+    let bound = project.origins.visible_name(place, name);
     let function = view.function_of(at);
-    let start = index.item(at).start;
-    let mut best: Option<(u8, &str, Held)> = None;
-    let mut consider = |rank: u8, text: &'t str, held: Held| {
-        // Of an attribute that is assigned twice, the less certain kind counts.
-        match &mut best {
-            Some((known, other, kind)) if *known == rank && *other == text => {
-                if held == Held::Name {
-                    *kind = held;
-                }
-            }
-            Some((known, ..)) if *known <= rank => {}
-            _ => best = Some((rank, text, held)),
+    let mut held = Held::default();
+    let mut is_certain = false;
+    for bound in bound {
+        let from = view.function_of(bound.id);
+        if from.is_some() && from != function {
+            return None;
         }
-    };
-    for assignment in index.assignments() {
-        let Some((target, value)) = assignment.target().zip(assignment.value()) else { continue };
-        let Some(text) = dotted(index, target) else { continue };
-        let Some(held) = held(view, value, DEPTH) else { continue };
-        let (from, head) = (view.function_of(assignment.id()), text.split('.').next().unwrap_or(text));
-        let before = index.item(assignment.id()).end <= start;
-        if head == "self" {
-            let class = |id| view.class_of(id).map(|class| view.name_of(class));
-            let is_own = class(assignment.id()).zip(class(at)).is_some_and(|(a, b)| project.classes.related(a, b));
-            let is_method =
-                function.is_some_and(|f| view.name_of(f) != "__init__" || initialised(view, f, at, &text[5..]));
-            if is_own && is_method {
-                consider(1, text, held);
-            }
-        } else if from.is_some() {
-            if from == function && before && text == head {
-                consider(0, text, held);
-            }
-        } else if function.is_some() || before {
-            let hidden = function.is_some_and(|f| view.binds(f, head));
-            // A name of the main block is no name of the module when another file imports it.
-            let is_top = view.binds_at_top(head, start, function.is_some());
-            if !hidden && is_top {
-                consider(2, text, held);
-            }
+        let parent = index.parent(bound.id)?;
+        if [k.parameters, k.typed_parameter].contains(&index.kind(parent)) {
+            held = held.or(given_devices(project, Place { id: bound.id, ..place })?);
+            is_certain = true;
+            continue;
         }
+        let assignment = index.assignment(parent).filter(|a| a.target() == Some(bound.id))?;
+        let value = assignment.value().filter(|value| !index.is_within(at, *value))?;
+        held = held.or(held_by(view, value, DEPTH)?);
+        let statement = view.statement_of(parent)?;
+        let block = index.parent(statement)?;
+        let before = index.item(statement).end <= index.item(at).start;
+        is_certain |= match from {
+            Some(from) => index.function(from).and_then(|f| f.body()) == Some(block) && before,
+            None if function.is_none() => before && (block == ROOT || index.is_within(at, block)),
+            None => block == ROOT && !calls_before(view, statement),
+        };
     }
-    let mut around = index.ancestors(at).filter(|a| index.kind(*a) == k.function_definition);
-    let parameters = around.by_ref().filter_map(|f| index.function(f)).flat_map(|f| f.parameters());
-    for parameter in parameters {
-        let id = std::iter::once(parameter.id)
-            .chain(index.children(parameter.id))
-            .find(|id| index.is_text(*id, parameter.name));
-        if id.is_some_and(|id| project.role(view, id) == Some(training::roles::Role::Device)) {
-            let id = id.unwrap_or(parameter.id);
-            consider(0, parameter.name, if is_given_devices(view, project, id) { Held::Device } else { Held::Name });
-        }
-    }
-    best.map(|(_, text, held)| (text, held))
+    let is_global =
+        view.index.of_kind(k.global_statement).iter().any(|s| index.parts(*s).any(|id| index.is_text(id, name)));
+    let rank = if bound.first().is_some_and(|bound| view.function_of(bound.id).is_some()) { 0 } else { 2 };
+    (is_certain && !is_global).then_some((rank, held))
 }
 
-/// Whether every value of a parameter is made by `torch.device`.
-fn is_given_devices(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, id: Id) -> bool {
-    let Some(file) = project.origins.number(&view.file) else { return false };
-    let given = project.origins.origins(Place { file, id });
-    !given.is_empty()
-        && given.iter().all(|origin| {
-            let (file, id) = (&project.origins.files()[origin.place.file], origin.place.id);
-            origin.is_whole()
-                && file.index.callee(id).is_some_and(|c| file.names.stands_for(&file.index, c, "torch.device"))
-        })
+/// Whether the file calls a function of its own at the top level before a statement: it may need the name too early.
+fn calls_before(view: &FileView<'_>, statement: Id) -> bool {
+    let index = &view.index;
+    let is_own = |call: &Id| index.callee(*call).is_some_and(|callee| view.defines(index.text_of(callee)));
+    let at_top = |call: &Id| view.function_of(*call).is_none();
+    index.of_kind(kinds().call).iter().take_while(|call| **call < statement).any(|call| at_top(call) && is_own(call))
 }
 
-/// Whether a value is a device or the name of one.
-fn held(view: &FileView<'_>, value: Id, depth: u8) -> Option<Held> {
+/// What an attribute of `self` holds at a place.
+fn of_self(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, name: &str, at: Id) -> Option<Held> {
+    let index = &view.index;
+    let class = |id| view.class_of(id).map(|class| view.name_of(class));
+    let (own, function) = (class(at)?, view.function_of(at)?);
+    let mut held = Held::default();
+    let mut is_certain = false;
+    for binding in index.bindings(name).iter().copied() {
+        if !class(binding).is_some_and(|other| project.classes.related(own, other)) {
+            continue;
+        }
+        let assignment = index.assignment(binding)?;
+        let value = assignment.value().filter(|value| !index.is_within(at, *value))?;
+        held = held.or(held_by(view, value, DEPTH)?);
+        let (from, statement) = (view.function_of(binding)?, view.statement_of(binding)?);
+        let is_plain = index.function(from).and_then(|f| f.body()) == index.parent(statement);
+        let before = index.item(statement).end <= index.item(at).start;
+        is_certain |= is_plain
+            && if from == function {
+                before
+            } else {
+                view.name_of(from) == "__init__" && view.name_of(function) != "__init__"
+            };
+    }
+    is_certain.then_some(held)
+}
+
+/// What a parameter holds, if all its values are devices.
+fn given_devices(project: &ProjectFacts<'_, '_>, place: Place) -> Option<Held> {
+    let given = project.origins.origins(place);
+    let mut held = Held::default();
+    for origin in &given {
+        let (file, id) = (&project.origins.files()[origin.place.file], origin.place.id);
+        let one = origin.is_whole().then(|| held_in(file, id)).flatten()?;
+        held = held.or(one);
+    }
+    (!given.is_empty()).then_some(held)
+}
+
+/// What a value holds, if it is a device or the name of one.
+fn held_by(view: &FileView<'_>, value: Id, depth: u8) -> Option<Held> {
     let (k, index) = (kinds(), &view.index);
     if depth == 0 {
         return None;
     }
     let kind = index.kind(value);
-    if kind == k.call {
-        let callee = index.callee(value)?;
-        let makes = ["torch.device", "torch.accelerator.current_accelerator"];
-        return makes.iter().any(|make| view.names.stands_for(index, callee, make)).then_some(Held::Device);
-    }
     if kind == k.parenthesized_expression {
-        return held(view, index.parts(value).next()?, depth);
+        return held_by(view, index.parts(value).next()?, depth);
     }
     if kind == k.conditional_expression {
         let parts: Vec<Id> = index.parts(value).collect();
         let [yes, _, no] = parts.as_slice() else { return None };
-        let (yes, no) = (held(view, *yes, depth)?, held(view, *no, depth)?);
-        return Some(if yes == no { yes } else { Held::Name });
+        return Some(held_by(view, *yes, depth)?.or(held_by(view, *no, depth)?));
     }
-    if is_cuda_device(view, value) || matches!(plain_string(index, value), Some("cpu" | "mps" | "xpu" | "hpu")) {
-        return Some(Held::Name);
+    if let Some(held) = held_in(view, value) {
+        return Some(held);
+    }
+    if is_cuda_device(view, value) {
+        return Some(Held { is_name: true, is_accelerator: true, has_index: true });
     }
     let name = dotted(index, value)?;
-    let mut given =
-        index.assignments_to(name).filter(|a| a.id() < value).filter_map(|a| held(view, a.value()?, depth - 1));
-    let first = given.next()?;
-    given.all(|other| other == first).then_some(first)
+    let mut given = index.bindings(name).iter().filter(|id| **id < value).peekable();
+    given.peek()?;
+    let values = given.map(|id| held_by(view, index.assignment(*id)?.value()?, depth - 1));
+    values.reduce(|a, b| Some(a?.or(b?)))?
+}
+
+/// The same of a value by itself: a string, or a call that makes a device.
+fn held_in(file: &PythonFile<'_>, value: Id) -> Option<Held> {
+    let index = &file.index;
+    if let Some(text) = plain_string(index, value) {
+        let (kind, number) = text.split_once(':').unwrap_or((text, "0"));
+        let is_device = ["cuda", "cpu", "mps", "xpu", "hpu"].contains(&kind);
+        let held = Held { is_name: true, is_accelerator: !["cpu", "mps"].contains(&kind), has_index: number != "0" };
+        return is_device.then_some(held);
+    }
+    let callee = index.callee(value)?;
+    if file.names.stands_for(index, callee, "torch.accelerator.current_accelerator") {
+        return Some(Held { is_accelerator: true, ..Held::default() });
+    }
+    if !file.names.stands_for(index, callee, "torch.device") {
+        return None;
+    }
+    let given = index.arguments(value);
+    let named = given.positional().next().map(|first| {
+        let is_string = [kinds().string, kinds().concatenated_string].contains(&index.kind(first));
+        let is_name = is_string && plain_string(index, first).is_none();
+        held_in(file, first).unwrap_or(Held { is_accelerator: true, has_index: is_name, ..Held::default() })
+    });
+    let named = named.unwrap_or(Held { is_accelerator: true, ..Held::default() });
+    Some(Held { is_name: false, has_index: named.has_index || given.ids().count() > 1, ..named })
 }

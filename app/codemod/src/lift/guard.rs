@@ -312,6 +312,11 @@ fn conditional(
     let mut lifted = fix.clone();
     lifted.owned = lifted.at..lifted.at;
     let (new, old) = (guards.retargeted(&new), index.text_of(node));
+    if guards.is_agnostic() && is_a_choice(view, node) {
+        // What may be chosen is the same on every machine.
+        lifted.changes = vec![Change::Raw { range, text: format!("{old}, {new}") }];
+        return Some(lifted);
+    }
     let kept = &old[old.len() - shared_end(&new, old)..];
     // A statement that shares nothing with the new one is clearer below a test.
     let is_statement = index.parent(node).is_some_and(|parent| index.kind(parent) == k.expression_statement);
@@ -334,6 +339,16 @@ fn shared_end(a: &str, b: &str) -> usize {
     let dots = b.match_indices('.').map(|(at, _)| at);
     let ends = dots.filter(|at| is_name(&b[..*at]) && a.strip_suffix(&b[*at..]).is_some_and(is_name));
     ends.map(|at| b.len() - at).next().unwrap_or_default()
+}
+
+/// Whether a value is one of those that an option allows, or a member of a test: `choices=["cuda", "cpu"]`, `x in ("cuda", "mps")`.
+fn is_a_choice(view: &FileView<'_>, node: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let Some(list) = index.parent(node).filter(|p| [k.list, k.tuple, k.set].contains(&index.kind(*p))) else {
+        return false;
+    };
+    let Some(holder) = index.parent(list) else { return false };
+    index.keyword_name(holder) == Some("choices") || index.kind(holder) == k.comparison_operator
 }
 
 /// An expression in front of an `if`: another choice or a `lambda` needs parentheses there.

@@ -59,12 +59,32 @@ fn a_name_for_the_answer_means_either_device() {
 fn the_chosen_device_is_asked_where_it_can_be_read() {
     let rest = |call: &str| format!("\n\ndef fit(net):\n    {call}\n");
     check(&format!("{CHOICE}{}", rest("net.cuda()")), &format!("{CHOSEN}{}", rest("net.to(device)")));
-    // Another local name hides it.
+    // Not where another name hides it that may hold anything, nor where it may not have its value yet.
+    let asked = |start: &str, call: &str, ported: &str| {
+        check(&format!("{CHOICE}{start}{call}\n"), &format!("{CHOSEN}{start}{ported}\n"))
+    };
+    let by_test = "(torch.xpu if torch.xpu.is_available() else torch.cuda).synchronize()";
+    for start in [
+        "\n\ndef fit(net, device=None):\n    ",
+        "\n\ndef fit(net):\n    device = None\n    ",
+        "\n\ndef fit(net):\n    for device in devices:\n        ",
+        "\n\ndef fit(net):\n    if late:\n        device = torch.device(name)\n    ",
+    ] {
+        asked(start, "torch.cuda.synchronize()", by_test);
+    }
+    asked("f = lambda device: ", "x.cuda()", "x.to('xpu' if torch.xpu.is_available() else 'cuda')");
     check(
-        &format!("{CHOICE}\n\ndef fit(net, device=None):\n    torch.cuda.synchronize()\n"),
-        &format!(
-            "{CHOSEN}\n\ndef fit(net, device=None):\n    (torch.xpu if torch.device(device).type == 'xpu' else torch.cuda).synchronize()\n"
-        ),
+        &format!("def fit(net):\n    torch.cuda.synchronize()\n\n\nfit(make())\n{CHOICE}"),
+        &format!("def fit(net):\n    {by_test}\n\n\nfit(make())\n{CHOSEN}"),
+    );
+    // The CPU is no choice, and a card by its number no other.
+    check(
+        "host = torch.device('cpu')\ntorch.cuda.synchronize()\n",
+        &format!("host = torch.device('cpu')\n{by_test}\n"),
+    );
+    check(
+        "device = torch.device('cuda:1')\nnet.cuda()\n",
+        "device = torch.device('xpu:1' if torch.xpu.is_available() else 'cuda:1')\nnet.to('xpu' if device.type == 'xpu' else 'cuda')\n",
     );
     let class = |choice: &str, call: &str| {
         format!(
@@ -106,6 +126,20 @@ fn code_below_a_test_for_cuda() {
 }
 
 #[test]
+fn what_may_be_chosen_is_the_same_everywhere() {
+    check("parse('--device', choices=['cuda', 'cpu'])\n", "parse('--device', choices=['cuda', 'xpu', 'cpu'])\n");
+    check("fast = kind in ('cuda', 'mps')\n", "fast = kind in ('cuda', 'xpu', 'mps')\n");
+}
+
+#[test]
+fn several_cards() {
+    check(
+        "if torch.cuda.device_count() > 1:\n    torch.cuda.set_device(1)\n",
+        "if torch.cuda.device_count() > 1:\n    torch.cuda.set_device(1)\nelif torch.xpu.device_count() > 1:\n    torch.xpu.set_device(1)\n",
+    );
+}
+
+#[test]
 fn a_choice_in_front_of_an_if_is_in_parentheses() {
     let text = &ported("hpu", "import torch\n\nprint(torch.cuda.max_memory_allocated())\n").files[0].text;
     assert!(
@@ -120,10 +154,7 @@ fn a_test_for_the_target_stays() {
     let text = "import torch\nimport torch.distributed as dist\n\n\ndef start(rank):\n    device_id = torch.device(f\"cuda:{rank}\")\n    \
                 dist.init_process_group()\n\n\ndef end(device_id):\n    dist.barrier(device_ids=[device_id])\n";
     let text = &ported("hpu", text).files[0].text;
-    assert!(
-        text.contains("    if torch.device(device_id).type == \"hpu\":\n        dist.barrier()\n    else:\n"),
-        "{text}"
-    );
+    assert!(text.contains(":\n        dist.barrier()\n    else:\n"), "{text}");
 }
 
 #[test]
