@@ -12,6 +12,7 @@ use python::strings::{plain_string, requote};
 use python::tree::{Id, ROOT, kinds};
 use sorting::SortedSet;
 use training::modes::Region;
+use training::words::DEVICE_TYPES;
 use training::{FileView, ProjectFacts};
 
 /// How many names are followed to a value.
@@ -123,8 +124,7 @@ impl<'a> ByDevice<'a> {
     /// Whether a test compares with a device that is neither the target nor the source vendor's.
     fn asks_another(&self, view: &FileView<'_>, test: Id) -> bool {
         let index = &view.index;
-        let is_other =
-            |kind: &str| ["cpu", "mps", "xpu", "hpu", "npu", "xla", "mlu", "musa"].contains(&kind) && kind != self.kind;
+        let is_other = |kind: &str| DEVICE_TYPES.contains(&kind) && kind != "cuda" && kind != self.kind;
         index.kind(test) == kinds().comparison_operator
             && operator(view, test) == "=="
             && index.parts(test).any(|side| self.names(view, side, is_other))
@@ -465,7 +465,7 @@ fn held_in(file: &PythonFile<'_>, value: Id) -> Option<Held> {
     let index = &file.index;
     if let Some(text) = plain_string(index, value) {
         let (kind, number) = text.split_once(':').unwrap_or((text, "0"));
-        let is_device = ["cuda", "cpu", "mps", "xpu", "hpu"].contains(&kind);
+        let is_device = DEVICE_TYPES.contains(&kind);
         let held = Held { is_name: true, is_accelerator: !["cpu", "mps"].contains(&kind), has_index: number != "0" };
         return is_device.then_some(held);
     }
