@@ -373,7 +373,7 @@ onPage("a notebook is ported in its cells, edited, kept and given back as its fi
   const summary = await page.ported();
   assert.match(summary, /^3 changes/);
   await page.showSource();
-  assert.match(await page.source(), /^# %% \[2\]\nget_ipython\(\)\.run_line_magic\('matplotlib', 'inline'\)\nimport torch\n[^]*# %% \[3\] %%time\n/);
+  assert.match(await page.source(), /^# %% \[2\]\nget_ipython\(\)\.run_line_magic\('matplotlib', 'inline'\)\nimport torch\n[^]*# %% \[3:2\] %%time\n/);
   const expected = text.replace('Linear(4, 1).cuda()', "Linear(4, 1).to('xpu')").replace('rand(2, 4).cuda()', "rand(2, 4).to('xpu')");
   await page.choose("target", "xpu");
   await page.summaryOtherThan(summary);
