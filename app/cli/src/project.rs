@@ -206,7 +206,10 @@ fn read_notebook(
 ) -> (Result<String, Box<Diagnostic>>, Option<Notebook>) {
     match text {
         Ok(json) if is_notebook(path) => match Notebook::read(&json, NOTEBOOK_MAGICS) {
-            Ok(notebook) => (Ok(notebook.program()), Some(notebook)),
+            Ok(mut notebook) => {
+                let program = notebook.program();
+                (Ok(notebook.readable(&program)), Some(notebook))
+            }
             Err(fault) => (Err(refusal(&[], "engine#notebook", fault.to_string())), None),
         },
         Ok(text) if python::is_python(path) && is_text_of_notebook(&text) => {

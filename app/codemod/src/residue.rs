@@ -177,7 +177,16 @@ pub(crate) fn residue(
         }
     }
     if let Some(guards) = guards {
-        found.retain(|(id, ..)| !matches!(guards.region(view, *id), Region::Foreign | Region::Vendor { .. }));
+        let is_for_others = |id: Id| matches!(guards.region(view, id), Region::Foreign | Region::Vendor { .. });
+        // One program asks for CUDA in vain on the target, unless the target has code beside it.
+        let asks = |id: Id, message: &Said| {
+            let test =
+                index.ancestors(id).find(|a| [k.if_statement, k.conditional_expression].contains(&index.kind(*a)));
+            message.name == "asks_for_cuda_in_a_branch"
+                && guards.is_agnostic()
+                && test.is_some_and(|test| !guards.has_target_branch(view, test))
+        };
+        found.retain(|(id, _, message)| !is_for_others(*id) || asks(*id, message));
     }
     // What only shows how a module of another program is used.
     let shows = main_block(view).filter(|_| view.steps.training.is_empty() && project.is_imported(view));

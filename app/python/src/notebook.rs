@@ -30,6 +30,8 @@ pub struct Notebook {
     json: String,
     /// Those with code.
     cells: Vec<Cell>,
+    /// The quotes of calls that stand for other code.
+    quote: Quote,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,7 +223,7 @@ impl Notebook {
         if cells.is_empty() {
             return Err(NotebookFault::NoCode);
         }
-        Ok(Self { json: json.to_owned(), cells })
+        Ok(Self { json: json.to_owned(), cells, quote })
     }
 
     /// The text of its file.
@@ -235,6 +237,24 @@ impl Notebook {
     pub fn program(&self) -> String {
         let cells = self.cells.iter();
         cells.map(|cell| format!("{}{}\n", cell.heading(), cell.code)).collect()
+    }
+
+    /// A program with calls for the statements that are not Python, on as many lines, so that the others can be read.
+    /// [`Notebook::with_program`] turns them back.
+    #[must_use]
+    pub fn readable(&mut self, program: &str) -> String {
+        let quote = self.quote;
+        let mut out = String::new();
+        for (heading, n, code) in self.parts(program) {
+            let cell = &mut self.cells[n];
+            let (code, end) = code.strip_suffix('\n').map_or((code.as_str(), ""), |code| (code, "\n"));
+            let readable = magics::without_unreadable(code.to_owned(), &mut cell.magics, quote);
+            out += &format!("{heading}{readable}{end}");
+            if code == cell.code {
+                cell.code = readable;
+            }
+        }
+        out
     }
 
     /// The text of its file with the code of a program, which has the headings of [`Notebook::program`]. Code above the
@@ -259,17 +279,25 @@ impl Notebook {
 
     /// The code of each cell in a program.
     fn split(&self, program: &str) -> Vec<String> {
+        let mut codes = vec![String::new(); self.cells.len()];
+        self.parts(program).into_iter().for_each(|(_, cell, code)| codes[cell].push_str(&code));
+        codes
+    }
+
+    /// The parts of a program: a heading, empty for code above the first, the cell, and its code.
+    fn parts<'p>(&self, program: &'p str) -> Vec<(&'p str, usize, String)> {
         let headings = self.cells.iter().enumerate().map(|(n, cell)| (cell.heading().trim_end().to_owned(), n));
         let headings: SortedMap<String, usize> = headings.collect();
-        let mut codes = vec![String::new(); self.cells.len()];
-        let mut at = None;
+        let mut parts: Vec<(&str, usize, String)> = Vec::new();
         for line in program.split_inclusive('\n') {
-            match headings.get(line.trim_end()).filter(|n| at.is_none_or(|at| **n > at)) {
-                Some(begun) => at = Some(*begun),
-                None => codes[at.unwrap_or(0)].push_str(line),
+            let last = parts.iter().rev().find_map(|(heading, cell, _)| (!heading.is_empty()).then_some(*cell));
+            match headings.get(line.trim_end()).filter(|n| last.is_none_or(|last| **n > last)) {
+                Some(begun) => parts.push((line, *begun, String::new())),
+                None if parts.is_empty() => parts.push(("", 0, line.to_owned())),
+                None => parts.last_mut().into_iter().for_each(|(.., code)| code.push_str(line)),
             }
         }
-        codes
+        parts
     }
 }
 
@@ -344,6 +372,23 @@ mod tests {
         assert_eq!(read.with_program(program), read.json());
         let changed = program.replace(old, new);
         assert_eq!(read.with_program(&changed), notebook(expected));
+    }
+
+    #[test]
+    fn statements_that_are_no_python_come_back_as_they_were() {
+        let json = notebook(&["[\n    \"x = 1\\n\",\n    \"pip install x\"\n   ]", "\"y = 2\""]);
+        let mut read = Notebook::read(&json, &[]).unwrap();
+        let program = read.program();
+        assert!(program.contains("\npip install x\n"), "a reader sees what the cell has: {program}");
+        let readable = read.readable(&program);
+        assert!(readable.contains("\nget_ipython().run_cell('pip install x')\n"), "{readable}");
+        assert_eq!(readable.lines().count(), program.lines().count());
+        assert_eq!(read.with_program(&readable), json);
+        // One that was typed, in the cell below.
+        let edited = read.readable(&program.replace("y = 2", "cd folder\ny = 2"));
+        assert!(edited.contains("\nget_ipython().run_cell('cd folder')\ny = 2\n"), "{edited}");
+        let written = read.with_program(&edited);
+        assert!(written.contains("\"cd folder\\ny = 2\"") && written.contains("\"pip install x\"\n"), "{written}");
     }
 
     #[test]

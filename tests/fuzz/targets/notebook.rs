@@ -58,14 +58,17 @@ fn in_cells(text: &str) {
     };
     let cells: Vec<Value> = sources.iter().enumerate().map(cell).collect();
     let file = serde_json::to_string_pretty(&json!({"cells": cells, "metadata": {}, "nbformat": 4})).unwrap();
-    let notebook = Notebook::read(&file, NOTEBOOK_MAGICS).expect("a notebook");
+    let mut notebook = Notebook::read(&file, NOTEBOOK_MAGICS).expect("a notebook");
     let program = notebook.program();
+    let program = notebook.readable(&program);
     assert_eq!(notebook.with_program(&program), file, "without a change");
     let source = SourceFile { path: "a.ipynb".into(), text: program };
     let mut ported = port(&[source], &RECIPES, &Options { target: "hpu".into(), ..Options::default() });
     ported.put_back(&[("a.ipynb".to_owned(), notebook)].into());
     let ported = &ported.files[0];
-    let again = Notebook::read(ported.written(), NOTEBOOK_MAGICS).expect("a notebook").program();
+    let mut again = Notebook::read(ported.written(), NOTEBOOK_MAGICS).expect("a notebook");
+    let program = again.program();
+    let again = again.readable(&program);
     // The calls of IPython have the quotes of most strings.
     let bare = |program: &str| program.replace(['\'', '"', '\\'], "");
     assert_eq!(bare(&again), bare(&ported.text), "the written notebook is another program");

@@ -52,7 +52,9 @@ pub(super) fn branch(
     let indent = line_indent(text, index.item(chain).start);
     let inner = format!("{indent}{}", view.layout.indent);
     let body_indent = if own_line { line_indent(text, start).to_owned() } else { inner.clone() };
-    let flat = dedent(&new, if own_line { &body_indent } else { indent });
+    // Its first statement may be gone.
+    let new = new.trim_start_matches([' ', '\t']);
+    let flat = dedent(new, if own_line { &body_indent } else { indent });
     let flat = guards.retargeted(&simplified(flat.trim_end()));
     let imports: Vec<String> = target_imports(project, &fixes);
     let block_imports =

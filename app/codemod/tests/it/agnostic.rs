@@ -140,6 +140,31 @@ fn several_cards() {
 }
 
 #[test]
+fn a_branch_whose_first_statement_is_not_for_the_target() {
+    let text = "import torch\n\n\ndef start(rank):\n    if torch.cuda.is_available():\n        torch.cuda.set_device(rank)\n        net.cuda(rank)\n        fit(net)\n";
+    let text = &ported("hpu", text).files[0].text;
+    let branch =
+        "    elif hasattr(torch, \"hpu\") and torch.hpu.is_available():\n        net.to(\"hpu\")\n        fit(net)\n";
+    assert!(text.contains(branch), "{text}");
+}
+
+#[test]
+fn a_card_by_its_number_stays_that_card() {
+    check(
+        &format!("{CHOICE}x = x.cuda(rank, non_blocking=True)\n"),
+        &format!(
+            "{CHOSEN}x = x.xpu(rank, non_blocking=True) if device.type == 'xpu' else x.cuda(rank, non_blocking=True)\n"
+        ),
+    );
+}
+
+#[test]
+fn a_test_without_code_for_the_target_is_told() {
+    let told = &ported("xpu", "import torch\n\nif torch.cuda.is_available():\n    x = x.half()\n").files[0].diagnostics;
+    assert!(told.iter().any(|d| d.severity == Severity::Info && d.original.line == 3), "{told:?}");
+}
+
+#[test]
 fn a_choice_in_front_of_an_if_is_in_parentheses() {
     let text = &ported("hpu", "import torch\n\nprint(torch.cuda.max_memory_allocated())\n").files[0].text;
     assert!(

@@ -11,8 +11,9 @@ use training::words::NOTEBOOK_MAGICS;
 fn ported(target: &str, cells: &[&str]) -> (Vec<String>, String) {
     let cells: Vec<_> = cells.iter().map(|code| json!({"cell_type": "code", "source": code})).collect();
     let json = json!({"cells": cells, "metadata": {}, "nbformat": 4}).to_string();
-    let notebook = Notebook::read(&json, NOTEBOOK_MAGICS).unwrap();
-    let source = SourceFile { path: "a.ipynb".into(), text: notebook.program() };
+    let mut notebook = Notebook::read(&json, NOTEBOOK_MAGICS).unwrap();
+    let program = notebook.program();
+    let source = SourceFile { path: "a.ipynb".into(), text: notebook.readable(&program) };
     let mut ported = port(&[source], RecipeSet::embedded(), &in_place(target));
     ported.put_back(&[("a.ipynb".to_owned(), notebook)].into());
     let written: serde_json::Value = serde_json::from_str(ported.files[0].written()).unwrap();

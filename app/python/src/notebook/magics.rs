@@ -70,12 +70,11 @@ pub(super) fn to_python(cell: &str, quote: Quote) -> (String, Vec<Magic>) {
             at += end;
         }
     }
-    let out = without_unreadable(out, &mut magics, quote);
     (without_headings(out, &mut magics), magics)
 }
 
 /// The code with calls for the statements that are not Python, whatever they are; the others can be read all the same.
-fn without_unreadable(cell: String, magics: &mut Vec<Magic>, quote: Quote) -> String {
+pub(super) fn without_unreadable(cell: String, magics: &mut Vec<Magic>, quote: Quote) -> String {
     if is_python(&cell) {
         return cell;
     }
@@ -257,7 +256,7 @@ pub(super) fn magic_line(text: &str) -> &str {
 }
 
 /// The quotes of strings in calls. A port writes strings as most of a program are written.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Quote(char);
 
 impl Quote {
@@ -299,7 +298,8 @@ mod tests {
     /// The code of Python for a cell, whose calls come back as they were written.
     #[track_caller]
     fn check(cell: &str, python: &str) {
-        let (code, magics) = to_python(cell, Quote('\''));
+        let (code, mut magics) = to_python(cell, Quote('\''));
+        let code = without_unreadable(code, &mut magics, Quote('\''));
         assert_eq!(code, python);
         assert_eq!(from_python(&code, &magics), cell);
     }

@@ -61,12 +61,16 @@ impl Desk {
                 self.notebooks = of_notebooks
                     .filter_map(|((path, _), json)| Some((path.clone(), Notebook::read(&json, NOTEBOOK_MAGICS).ok()?)))
                     .collect();
-                self.files = paths.into_iter().zip(texts).map(|((path, _), text)| SourceFile { path, text }).collect();
+                let files = paths.into_iter().zip(texts);
+                self.files =
+                    files.map(|((path, _), text)| SourceFile { text: self.readable(&path, text), path }).collect();
                 head(Answer::Taken)
             }
             Ask::Text(index) => {
-                if let (Some(file), Some(text)) = (self.files.get_mut(index), ask.texts.into_iter().next()) {
-                    file.text = text;
+                if let (Some(path), Some(text)) =
+                    (self.files.get(index).map(|file| file.path.clone()), ask.texts.into_iter().next())
+                {
+                    self.files[index].text = self.readable(&path, text);
                 }
                 head(Answer::Taken)
             }
@@ -226,7 +230,17 @@ impl Desk {
 
     /// What a file contains if this is its text.
     fn content(&self, path: &str, text: &str) -> String {
-        self.notebooks.get(path).map_or_else(|| text.to_owned(), |notebook| notebook.with_program(text))
+        let Some(mut notebook) = self.notebooks.get(path).cloned() else { return text.to_owned() };
+        let program = notebook.readable(text);
+        notebook.with_program(&program)
+    }
+
+    /// A text as it is ported: of a notebook's program, every statement as Python.
+    fn readable(&mut self, path: &str, text: String) -> String {
+        match self.notebooks.get_mut(path) {
+            Some(notebook) => notebook.readable(&text),
+            None => text,
+        }
     }
 }
 
