@@ -7,6 +7,7 @@ use crate::diff::diff_texts;
 use crate::ported::{PortedFile, Severity};
 use crate::recipe::RecipeSet;
 use serde::{Deserialize, Serialize};
+use sorting::SortedMap;
 
 /// The status of a target's port at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -91,8 +92,9 @@ impl Totals {
         let mut totals = Self { target: target.to_owned(), ..Self::default() };
         for (text, file) in files {
             let hunks = if file.changed { diff_texts(text, &file.text, &file.edits).hunks } else { Vec::new() };
+            let recipe_of: SortedMap<_, _> = file.edits.iter().map(|edit| (&*edit.id, &*edit.recipe)).collect();
             for hunk in hunks {
-                let makers = file.edits.iter().filter(|edit| hunk.edits.contains(&edit.id)).map(|edit| &*edit.recipe);
+                let makers = hunk.edits.iter().filter_map(|edit| recipe_of.get(edit.as_str()).copied());
                 totals.add(CellState::Done, makers, recipes);
             }
             for diagnostic in &file.diagnostics {

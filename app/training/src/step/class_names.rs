@@ -2,7 +2,7 @@
 
 use crate::FileInProject;
 use python::tree::Id;
-use sorting::SortedMap;
+use sorting::{SortedMap, SortedSet};
 
 /// A class for each of a file's steps, `TrainingStep`; if there are several, they are named after the functions that train.
 pub fn class_names(file: FileInProject<'_, '_>, wholes: &[Id]) -> Vec<String> {
@@ -10,6 +10,9 @@ pub fn class_names(file: FileInProject<'_, '_>, wholes: &[Id]) -> Vec<String> {
     sorting::plain(&mut in_order);
     // Functions of different names, methods of two classes and top-level loops may all come to one name.
     let mut names: SortedMap<Id, String> = SortedMap::new();
+    let mut taken: SortedSet<String> = SortedSet::new();
+    // The numbers below it are taken, by steps or by other names of the file.
+    let mut next_numbers: SortedMap<String, usize> = SortedMap::new();
     for whole in in_order {
         let words = file.name_of(whole).split('_').filter(|word| !word.is_empty());
         let camel: String = words
@@ -20,9 +23,14 @@ pub fn class_names(file: FileInProject<'_, '_>, wholes: &[Id]) -> Vec<String> {
         } else {
             format!("{camel}Step")
         };
-        let numbered = (2..).map(|n| format!("{first}{n}"));
-        let is_free = |name: &String| !file.has_word(name) && !names.values().any(|other| other == name);
-        let name = std::iter::once(first.clone()).chain(numbered).find(is_free).unwrap_or_default();
+        let next = next_numbers.entry(first.clone()).or_insert(1);
+        let name = loop {
+            let name = if *next == 1 { first.clone() } else { format!("{first}{next}") };
+            *next += 1;
+            if !file.has_word(&name) && taken.insert(name.clone()) {
+                break name;
+            }
+        };
         names.insert(whole, name);
     }
     wholes.iter().map(|whole| names[whole].clone()).collect()
