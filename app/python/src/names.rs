@@ -28,7 +28,7 @@ const FURTHER_PARTS: usize = 4;
 pub struct Names {
     /// What imports and top-level aliases bind.
     pub bindings: Vec<Binding>,
-    by_local: SortedMap<String, Vec<usize>>,
+    by_local: HashMap<String, Vec<usize>>,
     /// By the canonical spelling of their meaning.
     by_canonical: HashMap<String, Vec<usize>>,
     /// By their meaning; of those at the top level only the shortest, which is how a new name is spelled.
@@ -131,8 +131,8 @@ impl Names {
     fn collect_shadows(&mut self, index: &Index<'_>) {
         let (k, f) = (kinds(), fields());
         let aliases: SortedSet<Id> = self.bindings.iter().map(|b| b.part).collect();
-        for &id in index.of_kind(k.identifier) {
-            let Some(parent) = index.parent(id) else { continue };
+        let bound = index.of_kind(k.identifier).iter().filter_map(|&id| {
+            let parent = index.parent(id)?;
             let kind = index.kind(parent);
             let field = index.item(id).field;
             let mut at = id;
@@ -151,17 +151,21 @@ impl Names {
                 || (kind == k.named_expression && field == f.name)
                 || kind == k.as_pattern_target;
             if !bound || aliases.contains(&id) {
-                continue;
+                return None;
             }
             // A definition's name belongs to the function around it.
             let from = if kind == k.function_definition || kind == k.class_definition { parent } else { id };
             let scope =
                 index.ancestors(from).find(|a| index.kind(*a) == k.function_definition || index.kind(*a) == k.lambda);
-            let scopes = self.shadows.entry(index.text_of(id).to_owned()).or_default();
-            if scopes.last() != Some(&scope) {
-                scopes.push(scope);
-            }
-        }
+            Some((index.text_of(id), scope))
+        });
+        let scopes = SortedMap::grouped(bound).into_iter();
+        self.shadows = scopes
+            .map(|(name, mut scopes)| {
+                scopes.dedup();
+                (name.to_owned(), scopes)
+            })
+            .collect();
     }
 
     /// The import bindings that a plain name refers to at a node; none if something else binds it closer by.

@@ -259,6 +259,19 @@ impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for SortedMap<K, V> {
 }
 
 /// Of two equal keys, the later one's value stays.
+impl<K: Ord, V> SortedMap<K, Vec<V>> {
+    /// The values of each key, in their order.
+    pub fn grouped(items: impl IntoIterator<Item = (K, V)>) -> Self {
+        let mut items: Vec<(K, V)> = items.into_iter().collect();
+        crate::by(&mut items, |a, b| a.0.cmp(&b.0));
+        let mut groups = Self::new();
+        for (key, value) in items {
+            groups.entry(key).or_default().push(value);
+        }
+        groups
+    }
+}
+
 impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(items: I) -> Self {
         let mut items: Vec<(K, V)> = items.into_iter().collect();
@@ -439,6 +452,12 @@ mod tests {
         let ours: SortedMap<u32, usize> = numbers().enumerate().map(|(turn, key)| (key, turn)).collect();
         let theirs: BTreeMap<u32, usize> = numbers().enumerate().map(|(turn, key)| (key, turn)).collect();
         assert!(ours.iter().eq(&theirs));
+    }
+
+    #[test]
+    fn values_of_a_key_stay_in_their_order() {
+        let ours = SortedMap::grouped([("b", 1), ("a", 2), ("b", 0), ("a", 3)]);
+        assert_eq!(ours, [("a", vec![2, 3]), ("b", vec![1, 0])].into());
     }
 
     #[test]

@@ -126,20 +126,16 @@ impl Roles {
         let k = kinds();
         let index = &view.index;
         let mut roles = Self::default();
-        for &assignment in index.of_kind(k.assignment) {
-            let Some((left, right)) = index.sides(assignment) else {
-                continue;
-            };
-            if let Some(name) = dotted(index, left) {
-                roles.assigned.entry(name.to_owned()).or_default().push(right);
-            }
-        }
-        for &list in index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern)) {
-            let Some(right) = index.parent(list).and_then(|a| index.source(a)) else { continue };
-            for (at, name) in index.parts(list).enumerate() {
-                roles.unpacked.entry(index.text_of(name).to_owned()).or_default().push((right, at));
-            }
-        }
+        roles.assigned = SortedMap::grouped(index.of_kind(k.assignment).iter().filter_map(|assignment| {
+            let (left, right) = index.sides(*assignment)?;
+            Some((dotted(index, left)?.to_owned(), right))
+        }));
+        let lists = index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern));
+        roles.unpacked = SortedMap::grouped(lists.flat_map(|list| {
+            let right = index.parent(*list).and_then(|a| index.source(a));
+            let names = index.parts(*list).enumerate();
+            names.filter_map(move |(at, name)| Some((index.text_of(name).to_owned(), (right?, at))))
+        }));
         roles.used = uses(view);
         roles
     }
