@@ -1,7 +1,9 @@
 //! Checks a script that somebody else wrote for known mistakes of published scripts, and for violations of the vendor's
 //! documentation.
 
+mod arrays;
 mod compiled;
+mod cores;
 mod directives;
 mod exported;
 mod foreign;
@@ -15,11 +17,12 @@ mod shares;
 mod shell;
 mod start_folder;
 mod unset;
+mod values;
 mod vendor;
 mod wall_time;
 mod words;
 
-pub use program::refused;
+pub use program::{Started, nearest, refused, started_programs};
 
 use crate::target::Target;
 use directives::Directive;
@@ -71,6 +74,9 @@ pub fn lint(script: &str, target: Target) -> Linted {
     ranks::check(&mut look);
     wall_time::check(&mut look);
     processes::check(&mut look);
+    cores::check(&mut look);
+    arrays::check(&mut look);
+    values::check(&mut look);
     unset::check(&mut look);
     exported::check(&mut look);
     vendor::check(&mut look);

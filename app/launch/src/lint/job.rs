@@ -11,6 +11,23 @@ pub(super) fn check(look: &mut Look<'_>) {
     left_behind(look);
     placeholders(look);
     idle_shells(look);
+    invisible(look);
+}
+
+/// Characters that a copied text has and that a shell takes for a part of a word.
+fn invisible(look: &mut Look<'_>) {
+    let others = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{a0}'];
+    let pieces = look.commands.iter().flat_map(|command| &command.words).flat_map(|word| &word.pieces);
+    let bare = pieces.filter(|piece| piece.quote == Quote::Bare).map(|piece| piece.range.clone());
+    for range in bare.collect::<Vec<_>>() {
+        let text = &look.script[range.clone()];
+        let places: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| others.contains(c)).collect();
+        for (at, c) in places {
+            let start = range.start + at;
+            look.found(start, "invisible-character", "an invisible character is part of this word");
+            look.mend(start..start + c.len_utf8(), if c == '\u{a0}' { " " } else { "" });
+        }
+    }
 }
 
 /// `apptainer exec IMAGE bash`: the shell has nothing to run, and what follows runs outside.
@@ -21,6 +38,11 @@ fn idle_shells(look: &mut Look<'_>) {
     look.each_own(|look, command| {
         let Some((last, before)) = command.words.split_last() else { return };
         let is_read = look.script[..command.words[0].range.start].trim_end().ends_with('|');
+        let is_ssh = matches!(before, [own] | [.., own] if own.text == "ssh") && !last.text.starts_with('-');
+        if is_ssh && !is_read && command.documents.is_empty() {
+            let message = "ssh has no command: a shell without input ends at once, and the lines after it run here";
+            return look.found(last.range.start, "idle-shell", message);
+        }
         let is_inside = before.iter().any(|word| names::contains(&word.text) || names::starts(&word.text));
         if is_shell(&last.text) && is_inside && !is_read && command.documents.is_empty() {
             let message = "this shell has nothing to run: it ends at once, and the lines after it run outside it";
@@ -37,6 +59,7 @@ fn placeholders(look: &mut Look<'_>) {
         let mut pieces = look.commands.iter().flat_map(|command| &command.words).flat_map(|word| &word.pieces);
         pieces.all(|piece| !piece.range.contains(&at))
     };
+    let is_text = |text: &str| text.len() > 3 && text.chars().all(|c| c.is_ascii_alphabetic() || "_- ".contains(c));
     let mut places: Vec<(usize, &str)> = Vec::new();
     for (at, line) in lines(script).filter(|(at, _)| !inside_document(look, *at)) {
         let directive = ["#SBATCH ", "#PBS "].iter().any(|mark| line.starts_with(mark));
@@ -54,12 +77,15 @@ fn placeholders(look: &mut Look<'_>) {
             let is_glued = line[..from].ends_with(|c: char| c.is_ascii_alphanumeric() || "=/-_.".contains(c));
             let comment = line[..from].contains(" #");
             let ends = rest[end + 1..].trim().is_empty();
+            let is_path = is_text(&rest[..end]) && rest[..end].contains(' ') && rest[end + 1..].starts_with('/');
+            if is_path && !comment && is_bare(at + from) {
+                places.push((at + from, &line[from..from + end + 2]));
+            }
             if is_name && (directive || (!comment && is_bare(at + from) && (is_glued || ends))) {
                 places.push((at + from, &line[from..from + end + 2]));
             }
         }
     }
-    let is_text = |text: &str| text.len() > 3 && text.chars().all(|c| c.is_ascii_alphabetic() || "_- ".contains(c));
     // `[data-folder]/train`, `<PATH TO DATA>` as values of variables.
     for (_, _, value) in look.model.steps.iter().flat_map(|step| &step.command.words).filter_map(Token::sets) {
         let Some(Piece { range, quote: Quote::Single | Quote::Double }) = value.first() else { continue };
@@ -73,7 +99,11 @@ fn placeholders(look: &mut Look<'_>) {
         let mut parts = text.split(['/', '=', ':']);
         !text.contains(char::is_whitespace)
             && (text.contains("path/to/")
-                || parts.any(|part| part == "..." || ["your_", "your-"].iter().any(|b| part.starts_with(b))))
+                || parts.any(|part| {
+                    let rest = part.get(..4).filter(|own| own.eq_ignore_ascii_case("your")).map(|_| &part[4..]);
+                    let is_joined = |rest: &str| rest.starts_with(|c: char| "_-".contains(c) || c.is_ascii_uppercase());
+                    part == "..." || rest.is_some_and(is_joined) || names::is_to_fill(part)
+                }))
     };
     for step in look.model.steps.iter().filter(|step| !step.is_quiet()) {
         let open = step.command.words.iter().filter(|word| is_open(&word.text));
@@ -84,7 +114,9 @@ fn placeholders(look: &mut Look<'_>) {
         let in_brackets = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).is_some_and(is_text);
         let is_open = (in_brackets && directive.option != "constraint")
             || is_open(value)
+            || value.eq_ignore_ascii_case("your")
             || value.to_ascii_lowercase().contains("xxxx");
+        let is_open = is_open && !value.is_empty();
         let place = script[directive.at..].find(value).filter(|_| is_open);
         places.extend(place.map(|at| (directive.at + at, value)));
     }
@@ -172,6 +204,14 @@ fn late_directives(look: &mut Look<'_>) {
     let is_text = |at: usize| inside_document(look, at) || inside_word(look, at);
     let late: Vec<(usize, &str)> =
         lines(script).filter(|(at, line)| *at > first && is_directive(line) && !is_text(*at)).collect();
+    let printed = look.commands.iter().filter(|command| command.runs("echo") == Some(0)).filter_map(|command| {
+        let word = command.words.get(1).filter(|_| command.words.len() == 2)?;
+        let end = look.script[word.range.end..].lines().next().unwrap_or_default();
+        (is_directive(&word.text) && !end.contains(['>', '|'])).then_some(word.range.start)
+    });
+    for at in printed.collect::<Vec<_>>() {
+        look.found(at, "late-directive", "is only printed: the scheduler does not read it");
+    }
     if late.is_empty() {
         return;
     }
@@ -208,7 +248,9 @@ fn left_behind(look: &mut Look<'_>) {
     }
     if let Some(wait) = wait {
         let at = wait.words[0].range.start;
-        if wait.words.len() == 1 && !look.script.lines().any(runs_beside) {
+        let step = look.model.steps.iter().find(|step| step.command.words.first().is_some_and(|w| w.range.start == at));
+        let is_plain = step.is_some_and(|step| !step.block.branched);
+        if wait.words.len() == 1 && is_plain && !look.script.lines().any(runs_beside) {
             look.found(at, "waits-for-nothing", "nothing runs in the background: these commands run one after another");
         }
         return;
@@ -223,6 +265,10 @@ fn left_behind(look: &mut Look<'_>) {
         rest.starts_with('&') && !rest.starts_with("&&") && !rest.starts_with("&>")
     };
     let left = |command: &&Command| starts(command) && is_beside(command);
+    // It may take as long as the others.
+    if look.commands.last().is_some_and(|command| command.runs("sleep") == Some(0)) {
+        return;
+    }
     let last = look.commands.last().map(|command| command.words.as_ptr());
     let left = |command: &&Command| left(command) || (Some(command.words.as_ptr()) == last && is_beside(command));
     let Some(at) = look.commands.iter().rfind(left).map(|command| command.words[0].range.start) else { return };

@@ -5,7 +5,8 @@ use super::{Look, names};
 /// PBS starts a job in the home folder (qsub(1)), where relative paths lead nowhere.
 pub(super) fn check(look: &mut Look<'_>) {
     let own = |line: &str| line.starts_with("#PBS") && (line.contains(" -d ") || line.contains(" -w "));
-    let is_pbs = look.directives.iter().any(|directive| directive.is_pbs);
+    // A script for both schedulers is Slurm's, which starts a job where it was submitted.
+    let is_pbs = !look.directives.is_empty() && look.directives.iter().all(|directive| directive.is_pbs);
     if !is_pbs || look.script.lines().any(own) {
         return;
     }

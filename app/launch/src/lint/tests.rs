@@ -244,7 +244,6 @@ fn a_wall_time_of_minutes() {
             "#SBATCH --time=60\n",
             "#SBATCH --time=1-12:00\n",
             "#SBATCH --time=1-0\n",
-            "#SBATCH --time=\n",
             "#SBATCH --begin=16:00\n",
             "#SBATCH --nodes=1 # --time=1:0\n",
             "#PBS -l walltime=01:00:00\n",
@@ -486,4 +485,32 @@ fn a_last_command_beside_the_script() {
     found("xpu", "#PBS -l select=1\ncd $PBS_O_WORKDIR\nwatch x > log &\npython t.py\n", &[]);
     found("hpu", "cd /home/data/A\ncd /home/shared/x\n", &[]);
     found("hpu", "CUDA_VISIBLE_DEVICE=0 python t.py\n", &["foreign-devices"]);
+}
+
+#[test]
+fn what_a_shell_in_a_job_does_not_do() {
+    let head = "#!/bin/bash\n#SBATCH -N 1\n";
+    let found = |script: &str, rule: &str| found("xpu", &format!("{head}{script}"), &[rule]);
+    found("for node in a b; do\nssh $node\nmkdir /x\ndone\n", "idle-shell");
+    found("echo \"#SBATCH --constraint=x\"\npython t.py\n", "late-directive");
+    found("set part = x\npython t.py\n", "csh");
+    found("source <path to the code>/bin/activate\n", "placeholder");
+    found("python t.py --data YourData\n", "placeholder");
+    let mended = |before: &str, after: &str, rule: &str| {
+        check("xpu", &format!("{head}{before}"), &format!("{head}{after}"), &[rule]);
+    };
+    mended("if [ -n $PATH ]; then ls; fi\n", "if [ -n \"$PATH\" ]; then ls; fi\n", "unquoted-test");
+    mended("cd /home/users/j/jane/x\n", "cd $HOME/x\n", "home-folder");
+    mended("conda install x\n", "conda install -y x\n", "prompt");
+    mended("\u{200b}python t.py\n", "python t.py\n", "invisible-character");
+    for fine in [
+        "ssh a hostname\nssh -t x <<END\nls\nEND\n",
+        "echo \"#SBATCH -n 2\" > x.sh\n",
+        "set -e\nset a b\nconda install -y x\nconda update --help --yes\n",
+        "python a.py &\nsleep 60\n",
+        "cd /home/bio/groupshare\nls /home/software.x/a /home/users\n",
+        "sort < /x/in > /x/out\n",
+    ] {
+        super::tests::found("xpu", &format!("{head}{fine}"), &[]);
+    }
 }

@@ -1,5 +1,6 @@
 //! Mistakes in single words, for all targets: quotes, `~`, braces, names, folders, packages.
 
+use super::model::Set;
 use super::shell::{Command, Piece, Quote, Token};
 use super::{Look, whole};
 
@@ -16,6 +17,11 @@ pub(super) fn check(look: &mut Look<'_>) {
         python_path(look, command);
         conda_function(look, command);
         packages(look, command);
+        unquoted_test(look, command);
+    });
+    look.each(|look, command| {
+        prompts(look, command);
+        of_csh(look, command);
     });
 }
 
@@ -90,10 +96,13 @@ fn home(piece: &Piece) -> &'static str {
     }
 }
 
+/// Folders in which users' home folders are.
+const OF_USERS: [&str; 6] = ["home", "staff", "students", "user", "users", "usr"];
+
 /// Names of shared folders, which are not users' home folders.
-const OF_ALL: [&str; 14] = [
+const OF_ALL: [&str; 22] = [
     "apps", "common", "data", "dataset", "datasets", "local", "project", "projects", "public", "scratch", "share",
-    "shared", "software", "work",
+    "shared", "software", "work", "group", "groups", "ubuntu", "opc", "centos", "ec2-user", "jovyan", "admin",
 ];
 
 fn home_folder(look: &mut Look<'_>, word: &Token) {
@@ -103,15 +112,24 @@ fn home_folder(look: &mut Look<'_>, word: &Token) {
             for (at, _) in text.match_indices(folder) {
                 let after = &text[at + folder.len()..];
                 let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-                let end = after.find(|c: char| !is_part(c)).unwrap_or(after.len());
-                if end == 0 {
+                let end_of =
+                    |from: usize| after[from..].find(|c: char| !is_part(c)).map_or(after.len(), |end| from + end);
+                let (mut from, mut end) = (0, end_of(0));
+                // Folders of users: `/home/users/j/jane`.
+                while (end - from == 1 || OF_USERS.contains(&&after[from..end])) && after[end..].starts_with('/') {
+                    from = end + 1;
+                    end = end_of(from);
+                }
+                if end == from {
                     continue;
                 }
                 let start = piece.range.start + at;
-                let user = &after[..end];
-                if OF_ALL.contains(&user.to_ascii_lowercase().as_str()) {
+                let next = after[end..].split('/').nth(1).unwrap_or_default();
+                let own = after[from..end].split('.').next().unwrap_or_default().to_ascii_lowercase();
+                if next.contains("share") || OF_USERS.contains(&&*own) || OF_ALL.contains(&own.as_str()) {
                     continue;
                 }
+                let user = &after[..end];
                 look.found(start, "home-folder", format!("{folder}{user} is one person's folder; use $HOME"));
                 let is_start = at == 0 || text[..at].ends_with(['=', ':']);
                 if is_start && folder != "/homes/" {
@@ -182,6 +200,53 @@ fn conda_function(look: &mut Look<'_>, command: &Command) {
     }
 }
 
+/// `[ -n $NAME ]` is true whatever the value is: without a word, `-n` itself is one.
+fn unquoted_test(look: &mut Look<'_>, command: &Command) {
+    for words in command.words.windows(4) {
+        let [open, flag, word, close] = words else { continue };
+        let is_bare = matches!(&word.pieces[..], [Piece { quote: Quote::Bare, .. }]);
+        if open.text == "[" && flag.text == "-n" && close.text == "]" && is_bare && word.variable().is_some() {
+            let message = format!("is true also if {} is empty: write \"{}\"", word.text, word.text);
+            look.found(flag.range.start, "unquoted-test", message);
+            look.mend(word.range.clone(), format!("\"{}\"", word.text));
+        }
+    }
+}
+
+/// A question that nobody answers in a job.
+fn prompts(look: &mut Look<'_>, command: &Command) {
+    let programs = ["conda", "mamba", "apt-get", "apt"];
+    let verbs = ["install", "create", "remove", "update"];
+    let asks = programs.iter().any(|name| command.runs(name) == Some(0))
+        && command.words.get(1).is_some_and(|word| verbs.contains(&&*word.text));
+    let answers = |word: &Token| ["-y", "--yes", "-qy", "-yq", "--force", "-qq"].contains(&&*word.text);
+    if look.directives.is_empty() || !asks || command.words.iter().any(answers) {
+        return;
+    }
+    let verb = &command.words[1];
+    let message = format!("asks for a confirmation, which nobody gives in a job: {} -y", verb.text);
+    look.found(verb.range.start, "prompt", message);
+    look.mend(verb.range.end..verb.range.end, " -y");
+}
+
+/// `set NAME = VALUE` and `setenv NAME VALUE`.
+fn of_csh(look: &mut Look<'_>, command: &Command) {
+    let is_csh = look.script.lines().next().is_some_and(|line| line.starts_with("#!") && line.contains("csh"));
+    let (Some(first), Some(name)) = (command.words.first(), command.words.get(1)) else { return };
+    let sets = match &*first.text {
+        "set" => command.words.get(2).is_some_and(|word| word.text == "="),
+        "setenv" => command.words.len() == 3,
+        _ => false,
+    };
+    // `set NAME=VALUE` sets the first argument of the script.
+    let sets = sets || (first.text == "set" && command.words.len() == 2 && name.assigned().is_some());
+    let name = name.text.split('=').next().unwrap_or_default();
+    if sets && !is_csh && super::shell::is_name(name) {
+        let message = format!("is csh's: this shell sets no {name} by it; write {name}=…");
+        look.found(first.range.start, "csh", message);
+    }
+}
+
 /// Environments that would hide the vendor's own build.
 fn packages(look: &mut Look<'_>, command: &Command) {
     if let Some(at) = command.runs("conda").filter(|at| *at == 0 && !look.table.lint.conda) {
@@ -191,6 +256,11 @@ fn packages(look: &mut Look<'_>, command: &Command) {
     let Some(install) = command.words.iter().position(|word| word.text == "install") else { return };
     if !["pip", "pip3"].iter().any(|name| command.runs(name).is_some_and(|at| at < install)) {
         return;
+    }
+    let hides = |set: &Set| set.name == "PYTHONNOUSERSITE" && set.at < command.words[install].range.start;
+    if command.has("--user") && look.model.sets.iter().any(hides) {
+        let message = "PYTHONNOUSERSITE hides what --user installs";
+        look.found(command.words[install].range.start, "user-packages", message);
     }
     for word in command.words.iter().skip(install + 1) {
         let package = word.text.split(['=', '<', '>', '~', '!', '[']).next().unwrap_or_default();
