@@ -38,7 +38,7 @@ pub(crate) fn findings(script: &str, folder: &Path, target: Target) -> Result<Ve
         let elsewhere = own.starts_with(['/', '~']) || own.starts_with("../");
         if !scripts().any(|file| is_at(&file.path, name)) {
             if !elsewhere && !folder.join(own).exists() {
-                let near = launch::nearest(name, scripts().map(|file| &*file.path));
+                let near = launch::nearest(own, scripts().map(|file| &*file.path));
                 let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
                 let message = format!("the project has no file {own}{near}");
                 found.push(Finding { line, rule: "no-program".into(), message });

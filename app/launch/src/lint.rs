@@ -194,8 +194,8 @@ impl Look<'_> {
         }
         let overlaps = self.edits.iter().any(|(other, _)| other.start < range.end && range.start < other.end);
         if !overlaps {
-            // They are kept in the order of the script.
-            let at = self.edits.partition_point(|(other, _)| other.start <= range.start);
+            // They are kept in the order of the script; what is inserted comes before what is replaced there.
+            let at = self.edits.partition_point(|(other, _)| (other.start, other.end) <= (range.start, range.end));
             self.edits.insert(at, (range, new));
         }
     }

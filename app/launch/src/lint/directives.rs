@@ -103,6 +103,9 @@ pub(super) fn check(look: &mut Look<'_>) {
         unknown(look, directive);
         empty(look, directive);
         joined(look, directive);
+        if let Some(folder) = super::words::home_of(&directive.value) {
+            look.found(directive.at, "home-folder", format!("{folder} is one person's folder; change it"));
+        }
         twice(look, directive, &directives[from..index]);
         variables(look, directive);
         log_folder(look, directive);
@@ -152,8 +155,7 @@ fn joined(look: &mut Look<'_>, directive: &Directive) {
 /// `--account=` without a value.
 fn empty(look: &mut Look<'_>, directive: &Directive) {
     let takes = !directive.is_pbs && names::slurm_option(&directive.option).is_some_and(|(_, takes)| takes);
-    let line = look.script[directive.at..].lines().next().unwrap_or_default();
-    if takes && directive.value.is_empty() && line.trim_end().ends_with('=') {
+    if takes && directive.value.is_empty() {
         look.found(directive.at, "placeholder", format!("{} has no value; fill it in", shown(directive)));
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn check(look: &mut Look<'_>) {
     for set in model.sets.iter().filter(|set| set.kind == SetKind::Own && set.at < all && set.value.is_some()) {
         let name = &*set.name;
         let first = name.split('_').next().unwrap_or_default();
-        let is_vendors = name.contains('_') && of_vendors.contains(first);
+        let is_vendors = name.contains('_') && first.len() > 2 && of_vendors.contains(first);
         let is_foreign = look.table.lint.foreign.variables.iter().any(|own| name.starts_with(&**own));
         // `$!` and the like are the shell's.
         let of_shell = look.script[set.at + name.len()..].starts_with("=$!");

@@ -1,6 +1,6 @@
 //! Mistakes in a script as a whole: line endings, continued lines, directives that are too late, background commands.
 
-use super::model::is_shell;
+use super::model::{file_name, is_shell};
 use super::shell::{Command, Piece, Quote, Token, commands};
 use super::{Look, names};
 
@@ -12,6 +12,34 @@ pub(super) fn check(look: &mut Look<'_>) {
     placeholders(look);
     idle_shells(look);
     invisible(look);
+    globs(look);
+    redirections(look);
+}
+
+/// `rm "x/*"`: in quotes, `*` is a character.
+fn globs(look: &mut Look<'_>) {
+    look.each_own(|look, command| {
+        let takes_files = ["rm", "cp", "mv", "ls", "cat"].iter().any(|name| command.runs(name) == Some(0));
+        let quoted = |piece: &&Piece| piece.quote != Quote::Bare && look.script[piece.range.clone()].contains('*');
+        let piece = command.words.iter().flat_map(|word| &word.pieces).find(quoted).map(|piece| piece.range.start);
+        if let Some(at) = piece.filter(|_| takes_files) {
+            look.found(at, "quoted-glob", "in quotes, * is a character: end the quotes before it");
+        }
+    });
+}
+
+/// `2>&1 >> log` sends errors to where the output went before.
+fn redirections(look: &mut Look<'_>) {
+    let wrong = |line: &str| {
+        let at = line.find("2>&1")?;
+        let is_own = !line.trim_start().starts_with('#') && line[at + 4..].trim_start().starts_with('>');
+        is_own.then_some(at)
+    };
+    let places: Vec<usize> = lines(look.script).filter_map(|(at, line)| Some(at + wrong(line)?)).collect();
+    let places: Vec<usize> = places.into_iter().filter(|at| !is_quoted(look, *at)).collect();
+    for at in places {
+        look.found(at, "redirect-order", "errors are not in the file: write 2>&1 after it");
+    }
 }
 
 /// Characters that a copied text has and that a shell takes for a part of a word.
@@ -38,6 +66,14 @@ fn idle_shells(look: &mut Look<'_>) {
     look.each_own(|look, command| {
         let Some((last, before)) = command.words.split_last() else { return };
         let is_read = look.script[..command.words[0].range.start].trim_end().ends_with('|');
+        let opens = before
+            .iter()
+            .zip(&command.words[1..])
+            .any(|(own, next)| names::contains(&own.text) && next.text == "shell" && command.documents.is_empty());
+        if opens && !is_read {
+            let message = "this shell has nothing to run: it ends at once, and the lines after it run outside it";
+            return look.found(last.range.start, "idle-shell", message);
+        }
         let is_ssh = matches!(before, [own] | [.., own] if own.text == "ssh") && !last.text.starts_with('-');
         if is_ssh && !is_read && command.documents.is_empty() {
             let message = "ssh has no command: a shell without input ends at once, and the lines after it run here";
@@ -66,7 +102,8 @@ fn placeholders(look: &mut Look<'_>) {
         if line.trim_start().starts_with('#') && !directive {
             continue;
         }
-        for (from, _) in line.match_indices('<') {
+        let own = if directive { line.split(" #").next().unwrap_or(line) } else { line };
+        for (from, _) in own.match_indices('<') {
             let rest = &line[from + 1..];
             let Some(end) = rest.find('>') else { continue };
             let is_name = rest.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -77,7 +114,8 @@ fn placeholders(look: &mut Look<'_>) {
             let is_glued = line[..from].ends_with(|c: char| c.is_ascii_alphanumeric() || "=/-_.".contains(c));
             let comment = line[..from].contains(" #");
             let ends = rest[end + 1..].trim().is_empty();
-            let is_path = is_text(&rest[..end]) && rest[..end].contains(' ') && rest[end + 1..].starts_with('/');
+            let is_several = is_text(&rest[..end]) && rest[..end].trim() == &rest[..end] && rest[..end].contains(' ');
+            let is_path = is_several && (ends || rest[end + 1..].starts_with('/'));
             if is_path && !comment && is_bare(at + from) {
                 places.push((at + from, &line[from..from + end + 2]));
             }
@@ -232,6 +270,12 @@ fn inside_document(look: &Look<'_>, at: usize) -> bool {
     look.script[..at].contains("<<")
 }
 
+/// Whether a place is in quotes.
+fn is_quoted(look: &Look<'_>, at: usize) -> bool {
+    let mut pieces = look.commands.iter().flat_map(|command| &command.words).flat_map(|word| &word.pieces);
+    pieces.any(|piece| piece.quote != Quote::Bare && piece.range.contains(&at))
+}
+
 /// Whether a line begins between quotes.
 fn inside_word(look: &Look<'_>, at: usize) -> bool {
     look.commands.iter().flat_map(|command| &command.words).any(|word| word.range.contains(&at))
@@ -256,7 +300,10 @@ fn left_behind(look: &mut Look<'_>) {
         return;
     }
     let of_target = look.table.lint.shares.as_ref().map(|shares| shares.program.as_str());
-    let starts = |command: &Command| STARTERS.iter().copied().chain(of_target).any(|name| command.runs(name).is_some());
+    let by_name = |command: &Command| command.words.iter().any(|word| names::starts(file_name(&word.text)));
+    let starts = |command: &Command| {
+        by_name(command) || STARTERS.iter().copied().chain(of_target).any(|name| command.runs(name).is_some())
+    };
     let script = look.script;
     let is_beside = |command: &Command| {
         let end = command.words.last().map_or(0, |word| word.range.end);
@@ -265,13 +312,14 @@ fn left_behind(look: &mut Look<'_>) {
         rest.starts_with('&') && !rest.starts_with("&&") && !rest.starts_with("&>")
     };
     let left = |command: &&Command| starts(command) && is_beside(command);
-    // It may take as long as the others.
-    if look.commands.last().is_some_and(|command| command.runs("sleep") == Some(0)) {
-        return;
-    }
     let last = look.commands.last().map(|command| command.words.as_ptr());
     let left = |command: &&Command| left(command) || (Some(command.words.as_ptr()) == last && is_beside(command));
-    let Some(at) = look.commands.iter().rfind(left).map(|command| command.words[0].range.start) else { return };
+    let Some(index) = look.commands.iter().rposition(|command| left(&command)) else { return };
+    let at = look.commands[index].words[0].range.start;
+    // What runs beside a program in the foreground serves it.
+    if look.commands[index + 1..].iter().any(|command| starts(command) || command.has("sleep")) {
+        return;
+    }
     look.found(at, "left-behind", "runs in the background, but the job ends with the script: wait for it");
     let line = if script.ends_with('\n') { "wait\n" } else { "\nwait\n" };
     // After an open quote or here-document it would be a part of that.

@@ -46,7 +46,8 @@ fn unrequested(look: &Look<'_>, options: &[&str]) -> Option<usize> {
             || own.option.starts_with("gpus")
             || ["exclusive", "constraint", "nodelist", "tres-per-task"].contains(&&*own.option)
     };
-    if look.directives.is_empty() || look.directives.iter().any(selects) {
+    // Without a partition, the resources are given at submission.
+    if look.asked("partition").is_none() || look.directives.iter().any(selects) {
         return None;
     }
     let tools = || look.table.lint.foreign.programs.iter().chain(look.table.lint.instead.values());
@@ -210,7 +211,9 @@ impl Job {
         if !is_started {
             let message =
                 format!("runs on the first of {machines} machines only; start it with srun --ntasks-per-node=1");
-            if awaited != Some(1) && look.directives.iter().all(|directive| !directive.is_pbs) {
+            // A function may run anywhere.
+            let is_called = look.model.steps[run.step].block.function;
+            if !is_called && awaited != Some(1) && look.directives.iter().all(|directive| !directive.is_pbs) {
                 look.found(place, "first-machine", message);
             }
             return;

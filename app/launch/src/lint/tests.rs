@@ -348,7 +348,8 @@ fn names_and_assignments() {
     found("xpu", job, &["waits-for-nothing"]);
     found("xpu", &job.replace("wait", "# 12 ranks & 6 cards\nwait"), &["waits-for-nothing"]);
     found("xpu", &job.replace("$part\n", "$part > log 2>&1 &\n"), &[]);
-    found("xpu", &job.replace("wait", "wait $pid"), &["unset-variable"]);
+    found("xpu", &job.replace("wait", "wait $pid"), &[]);
+    found("xpu", &job.replace("wait", "wait $Part"), &["unset-variable"]);
     found("xpu", "module load conda\nconda activate\n", &[]);
 }
 
@@ -501,13 +502,30 @@ fn what_a_shell_in_a_job_does_not_do() {
     };
     mended("if [ -n $PATH ]; then ls; fi\n", "if [ -n \"$PATH\" ]; then ls; fi\n", "unquoted-test");
     mended("cd /home/users/j/jane/x\n", "cd $HOME/x\n", "home-folder");
+    mended("export PATH=$PATH=/x/bin\n", "export PATH=$PATH:/x/bin\n", "path-separator");
+    mended("A=1\npython t.py --out x={$A}\n", "A=1\npython t.py --out x=${A}\n", "literal-braces");
+    found("singularity shell x.sif\npython t.py\n", "idle-shell");
+    found("bash <<END\ncd /x/home/jane\nEND\n", "home-folder");
+    found("rm \"x/*\"\n", "quoted-glob");
+    found("python t.py 2>&1 >> log\n", "redirect-order");
+    // What is inserted and what is removed at one place.
+    let both = "#!/bin/bash\n#SBATCH -c 4\n\u{200b}\nsrun python t.py\n";
+    let fixed = "#!/bin/bash\n#SBATCH -c 4\nexport SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\n\nsrun python t.py\n";
+    check("xpu", both, fixed, &["invisible-character", "cores"]);
+    found("cd <PATH TO CODE>\n", "placeholder");
+    mended("docker run -it --net=host x python t.py\n", "docker run -i --net=host x python t.py\n", "prompt");
     mended("conda install x\n", "conda install -y x\n", "prompt");
     mended("\u{200b}python t.py\n", "python t.py\n", "invisible-character");
     for fine in [
         "ssh a hostname\nssh -t x <<END\nls\nEND\n",
         "echo \"#SBATCH -n 2\" > x.sh\n",
         "set -e\nset a b\nconda install -y x\nconda update --help --yes\n",
-        "python a.py &\nsleep 60\n",
+        "rm \"x\"/*\npython t.py >> log 2>&1\necho 'a 2>&1 > b'\nTF_INC=1\npython t.py\n",
+        "cd /x/users/jane/home/code\nls /home/x/public /home/x/$USER\n",
+        "python a.py &\nwhile true; do sleep 60; done\n",
+        "awk '{print {$1}}' x\necho {a,$HOME} ${HOME}\n",
+        "srun ray start --block &\npython t.py\n",
+        "read -ra arr <<< ${PWD}\nn=8\necho $((8/$n)) $MY_DATA\n",
         "cd /home/bio/groupshare\nls /home/software.x/a /home/users\n",
         "sort < /x/in > /x/out\n",
     ] {

@@ -26,6 +26,8 @@ pub(super) fn check(look: &mut Look<'_>) {
             || (loads && given("module").any(|ending| name.ends_with(ending)))
             || name.split('_').next().is_some_and(|first| name.contains('_') && of_vendors.contains(first))
     };
+    let is_job = !look.directives.is_empty();
+    let is_early = |name: &str| OF_PROCESSES.contains(&name) && is_job;
     let model = look.model.clone();
     for used in &model.uses {
         let (name, step) = (&*used.name, &model.steps[used.step]);
@@ -43,7 +45,7 @@ pub(super) fn check(look: &mut Look<'_>) {
         }
         if is_of_scheduler(name) && !set.contains_key(name) {
             of_scheduler(look, name, used.at);
-        } else if (sources && !is_commented(look, name)) || step.inner || is_given(name) {
+        } else if (sources && !is_commented(look, name)) || step.inner || (is_given(name) && !is_early(name)) {
             // Another shell may have its own, for example in a container.
         } else if let Some(first) = set.get(name) {
             if *first <= used.at {
@@ -60,11 +62,30 @@ pub(super) fn check(look: &mut Look<'_>) {
                 let message = format!("${name} is set only in line {line}: here it is empty unless set at submission");
                 look.found(used.at, "unset-variable", message);
             }
-        } else {
+        } else if let Some(near) = misspelled(name, &set) {
+            look.found(used.at, "unset-variable", format!("${name} is not set in this script; did you mean {near}?"));
+        } else if !comes_from_outside(look, name) {
             let message = format!("${name} is not set in this script: it is empty unless set at submission");
             look.found(used.at, "unset-variable", message);
         }
     }
+}
+
+/// The name that the script sets and that differs in a letter, in case or in its end.
+fn misspelled<'s>(name: &str, set: &'s SortedMap<String, usize>) -> Option<&'s str> {
+    let is_near = |own: &&String| own.eq_ignore_ascii_case(name) || (name.len() > 5 && distance(name, own) == 1);
+    set.keys().filter(|own| is_near(own)).map(String::as_str).next()
+}
+
+/// What a launcher tells its processes, and no scheduler a job's script.
+const OF_PROCESSES: [&str; 6] = ["MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK"];
+
+/// Whether a job may get the name at submission or from the site: it has capital letters, as the environment's names do, or
+/// PBS is told it by `-v`. Where the script has it in a comment, it is the script's own.
+fn comes_from_outside(look: &Look<'_>, name: &str) -> bool {
+    let is_pbs = look.directives.iter().any(|own| own.is_pbs);
+    let is_capital = name.chars().all(|c| !c.is_ascii_lowercase());
+    !look.directives.is_empty() && !OF_PROCESSES.contains(&name) && (is_pbs || is_capital) && !is_commented(look, name)
 }
 
 /// Whether the script sets the name only in a comment, such as `# NAME=x`, so that no other file is meant to.
@@ -249,7 +270,10 @@ mod tests {
         found("hpu", "eval \"$(tool)\"\neval $1\necho $part\n", &[]);
         found("hpu", "echo $HF_HOME\n", &[]);
         found("hpu", "#SBATCH --export=ALL\nls $BASE\n", &[]);
-        found("hpu", "#PBS -V\nls $BASE $base\n", &["unset-variable"]);
+        found("hpu", "#SBATCH -N 1\ntorchrun --node_rank=${RANK} t.py\n", &["unset-variable"]);
+        found("hpu", "#PBS -l select=1\nls $BASE $base\n", &[]);
+        found("hpu", "#SBATCH -N 1\nls $BASE $base\n", &["unset-variable"]);
+        found("hpu", "#SBATCH -N 1\nBATCH_SIZE=1\npython t.py $BATCH_SIZ\n", &["unset-variable"]);
         found("hpu", "# part=a\nsource x.sh\necho ${other:-$part}\n", &["unset-variable"]);
     }
 

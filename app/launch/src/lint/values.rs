@@ -9,6 +9,22 @@ pub(super) fn check(look: &mut Look<'_>) {
     overwritten(look);
     taken(look);
     commands_for_values(look);
+    separators(look);
+}
+
+/// `PATH=$PATH=/x`.
+fn separators(look: &mut Look<'_>) {
+    let model = look.model.clone();
+    for set in model.sets.iter().filter(|set| set.name.ends_with("PATH")) {
+        let Some(piece) = set.value.as_ref().and_then(|pieces| pieces.first()) else { continue };
+        let text = &look.script[piece.range.clone()];
+        let own = [format!("${}=", set.name), format!("${{{}}}=", set.name)];
+        if let Some(own) = own.iter().find(|own| text.starts_with(own.as_str())) {
+            let at = piece.range.start + own.len() - 1;
+            look.found(at, "path-separator", format!("folders in {} are separated by colons", set.name));
+            look.mend(at..at + 1, ":");
+        }
+    }
 }
 
 /// `A="one; "` and then `A="two; "`: the first was meant to be kept, or the second to be added. Only directly one after
