@@ -15,6 +15,7 @@ mod program;
 mod ranks;
 mod shares;
 mod shell;
+mod spelling;
 mod start_folder;
 mod unset;
 mod values;

@@ -40,7 +40,7 @@ pub(super) fn near_option(name: &str) -> Option<&'static str> {
         return Some(successor);
     }
     let all = of(&[SLURM], "option").map(|line| line.split(['=', ' ']).next().unwrap_or_default());
-    let near = all.filter(|own| own.len() > 4).map(|own| (super::unset::distance(name, own), own)).min();
+    let near = all.filter(|own| own.len() > 4).map(|own| (super::spelling::distance(name, own), own)).min();
     near.filter(|(distance, _)| *distance <= 2 && distance * 3 <= name.len()).map(|(_, own)| own)
 }
 
@@ -106,6 +106,21 @@ pub(super) fn is_short(program: &str) -> bool {
 /// Whether a file that is sourced only sets up a Python environment.
 pub(super) fn activates(file: &str) -> bool {
     of(&[HAND], "activates").any(|own| own == file)
+}
+
+/// Whether an option of Slurm may bring devices along, without their number for a machine.
+pub(super) fn selects_devices(option: &str) -> bool {
+    of(&[HAND], "selects").any(|own| own == option)
+}
+
+/// Whether a resource of PBS is the number of devices on each machine.
+pub(super) fn is_resource(name: &str) -> bool {
+    of(&[HAND], "resource").any(|own| own == name)
+}
+
+/// Parts of the names of programs' options for devices.
+pub(super) fn of_devices() -> impl Iterator<Item = &'static str> {
+    of(&[HAND], "device")
 }
 
 /// Whether the shell or programs read a variable that a script may take for a name of its own.

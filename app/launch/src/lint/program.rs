@@ -96,7 +96,7 @@ pub fn started_programs(script: &str) -> Vec<Started> {
 /// Of several names, the one that is spelled most nearly as another.
 #[must_use]
 pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let near = known.map(|own| (super::unset::distance(name, own), own)).min();
+    let near = known.map(|own| (super::spelling::distance(name, own), own)).min();
     near.filter(|(distance, _)| *distance <= name.len() / 3).map(|(_, own)| own)
 }
 

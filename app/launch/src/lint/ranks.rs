@@ -40,12 +40,8 @@ pub(super) fn check(look: &mut Look<'_>) {
 /// A tool or an option for devices in a job of Slurm's whose directives select none: neither by number, nor whole machines,
 /// nor machines with a feature.
 fn unrequested(look: &Look<'_>, options: &[&str]) -> Option<usize> {
-    let selects = |own: &Directive| {
-        own.is_pbs
-            || options.contains(&&*own.option)
-            || own.option.starts_with("gpus")
-            || ["exclusive", "constraint", "nodelist", "tres-per-task"].contains(&&*own.option)
-    };
+    let selects =
+        |own: &Directive| own.is_pbs || options.contains(&&*own.option) || names::selects_devices(&own.option);
     // Without a partition, the resources are given at submission.
     if look.asked("partition").is_none() || look.directives.iter().any(selects) {
         return None;
@@ -65,7 +61,7 @@ fn unrequested(look: &Look<'_>, options: &[&str]) -> Option<usize> {
 /// Whether an option is for devices.
 fn names_devices(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    ["gpu", "device", "cuda", "card"].iter().any(|name| key.contains(name))
+    names::of_devices().any(|name| key.contains(name))
 }
 
 /// How many devices a list of their numbers has: `0,1`, `[0]`.
@@ -111,7 +107,7 @@ impl Job {
         let of_pbs = || {
             let chunk = look.asked("l select").or_else(|| look.asked("l nodes"))?.split('+').next()?;
             let mut parts = chunk.split(':').filter_map(|part| part.split_once('='));
-            parts.find(|(name, _)| ["ngpus", "gpus"].contains(name))?.1.parse().ok()
+            parts.find(|(name, _)| names::is_resource(name))?.1.parse().ok()
         };
         let devices = options.find_map(|(option, _)| of_option(option)).or_else(of_pbs);
         Job { is_job: !look.directives.is_empty(), nodes, tasks_per_node, tasks, devices }

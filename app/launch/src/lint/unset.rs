@@ -3,6 +3,7 @@
 use super::model::file_name;
 use super::names::given;
 use super::shell::{Command, substitutions};
+use super::spelling::distance;
 use super::{Look, names};
 use crate::target::Target;
 use sorting::{SortedMap, SortedSet};
@@ -134,19 +135,6 @@ fn apart(name: &str, known: &str) -> usize {
     let (own, other): (Vec<&str>, Vec<&str>) = (name.split('_').collect(), known.split('_').collect());
     let is_same = |(a, b): (&&str, &&str)| a.starts_with(*b) || b.starts_with(*a);
     own.len().abs_diff(other.len()) + own.iter().zip(&other).filter(|pair| !is_same(*pair)).count()
-}
-
-/// How many letters have to be inserted, removed or replaced to get from one name to the other.
-pub(super) fn distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.bytes().enumerate() {
-            let cost = (diagonal + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], cost);
-        }
-    }
-    row[to.len()]
 }
 
 /// Whether a command sources a file of the user's or the site's own, or evaluates a text that only a run shows; a Python

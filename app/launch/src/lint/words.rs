@@ -138,7 +138,7 @@ const HOMES: [&str; 3] = ["/home/", "/Users/", "/homes/"];
 
 /// The first home folder of a person in a text.
 pub(super) fn home_of(text: &str) -> Option<&str> {
-    let places = HOMES.iter().flat_map(|folder| text.match_indices(folder).map(|(at, folder)| (at, folder)));
+    let places = HOMES.iter().flat_map(|folder| text.match_indices(folder));
     places.filter_map(|(at, folder)| Some(&text[at..at + person_at(text, folder, at)?])).next()
 }
 
