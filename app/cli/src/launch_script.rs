@@ -5,7 +5,7 @@ use crate::messages::{OnDisk, message};
 use crate::reading::text_of;
 use crate::said::say_line;
 use crate::usage::usage;
-use crate::{launch_fields, launch_project, notebook_shell};
+use crate::{launch_fields, launch_project, notebook_shell, script_programs};
 use anyhow::{Context, Result};
 use launch::{Request, Scheduler, Script, Target};
 use python::notebook::{Notebook, is_notebook};
@@ -133,7 +133,8 @@ fn lint(args: &LaunchArgs, file: &Path) -> Result<bool> {
         return Ok(findings.is_empty());
     }
     let mut linted = launch::lint(&script, target);
-    if args.project.is_some() {
+    if let Some(folder) = &args.project {
+        linted.findings.extend(script_programs::findings(&script, folder, target)?);
         linted.findings.extend(launch::refused(&script, target, &request(args, target)?));
         sorting::by_key(&mut linted.findings, |finding| finding.line);
     }

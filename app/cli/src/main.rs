@@ -27,6 +27,7 @@ mod rehearse;
 mod replacement;
 mod said;
 mod sarif;
+mod script_programs;
 mod series;
 mod serve;
 mod site;

@@ -32,7 +32,7 @@ mod word;
 
 pub use directives::{directives, mark};
 pub use draft::{plan, said};
-pub use lint::{Finding, Hunk, Linted, lint, refused};
+pub use lint::{Finding, Hunk, Linted, Started, lint, nearest, refused, started_programs};
 pub use plan::{Asked, Flag, Plan, Resources, Setting, Step};
 pub use render::{explained, render};
 pub use request::{Problem, Request, Script, joins_of};

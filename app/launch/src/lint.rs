@@ -1,7 +1,9 @@
 //! Checks a script that somebody else wrote for known mistakes of published scripts, and for violations of the vendor's
 //! documentation.
 
+mod arrays;
 mod compiled;
+mod cores;
 mod directives;
 mod exported;
 mod foreign;
@@ -13,13 +15,15 @@ mod program;
 mod ranks;
 mod shares;
 mod shell;
+mod spelling;
 mod start_folder;
 mod unset;
+mod values;
 mod vendor;
 mod wall_time;
 mod words;
 
-pub use program::refused;
+pub use program::{Started, nearest, refused, started_programs};
 
 use crate::target::Target;
 use directives::Directive;
@@ -71,6 +75,9 @@ pub fn lint(script: &str, target: Target) -> Linted {
     ranks::check(&mut look);
     wall_time::check(&mut look);
     processes::check(&mut look);
+    cores::check(&mut look);
+    arrays::check(&mut look);
+    values::check(&mut look);
     unset::check(&mut look);
     exported::check(&mut look);
     vendor::check(&mut look);
@@ -188,8 +195,8 @@ impl Look<'_> {
         }
         let overlaps = self.edits.iter().any(|(other, _)| other.start < range.end && range.start < other.end);
         if !overlaps {
-            // They are kept in the order of the script.
-            let at = self.edits.partition_point(|(other, _)| other.start <= range.start);
+            // They are kept in the order of the script; what is inserted comes before what is replaced there.
+            let at = self.edits.partition_point(|(other, _)| (other.start, other.end) <= (range.start, range.end));
             self.edits.insert(at, (range, new));
         }
     }

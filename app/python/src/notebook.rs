@@ -217,7 +217,7 @@ impl Notebook {
         for json::Source { number, range, text } in sources {
             let (indent, text) = dedented(&text);
             let (head, body) = magics::split_head(&text, magics);
-            let (code, magics) = magics::to_python(body, quote);
+            let (code, magics) = magics::to_python(body, magics, quote);
             cells.push(Cell { number, source: range, indent, head: head.to_owned(), code, magics });
         }
         if cells.is_empty() {

@@ -117,6 +117,30 @@ fn eight_trainings_in_place_of_one_are_refused() {
     assert!(command_of(&ran.out).starts_with("torchrun "), "{ran:?}");
 }
 
+/// What a script passes to the project's programs, and which it starts.
+#[test]
+fn programs_and_options_that_a_project_lacks() {
+    let program = "import argparse\nimport torch\np = argparse.ArgumentParser()\n\
+        p.add_argument('--batch-size', type=int, default=1)\nargs = p.parse_args()\nnet(args.batch_size).backward()\n";
+    let home = folder(&[("src/train.py", program)]);
+    let check = |line: &str, said: &[&str]| {
+        std::fs::write(home.path().join("run.sh"), format!("{line}\n")).expect("written");
+        let ran = portolan(home.path(), &["launch", "--target", "hpu", "--lint", "run.sh", "--project", "."]);
+        let found: Vec<&str> =
+            ran.err.lines().filter_map(|line| line.split_once(": warning").map(|(_, text)| text)).collect();
+        assert_eq!(found, said, "{ran:?}");
+    };
+    check("python src/train.py --batch-size 8", &[]);
+    check("cd src; python train.py --batch 8 --help", &[]);
+    check(
+        "python src/train.py --batch-sise 8",
+        &["[unknown-argument] src/train.py has no option --batch-sise; did you mean --batch-size?"],
+    );
+    check("python src/trian.py", &["[no-program] the project has no file src/trian.py; did you mean src/train.py?"]);
+    check("python /opt/tool.py --x", &[]);
+    check("python src/eval.py", &["[no-program] the project has no file src/eval.py"]);
+}
+
 /// A program that reads its launcher's variables fails without them, even as a single process.
 #[test]
 fn one_process_has_the_launcher_that_its_program_needs() {

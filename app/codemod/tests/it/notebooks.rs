@@ -94,7 +94,16 @@ fn python_under_a_magic_that_is_not_known_is_reported() {
         check_said(&[&format!("%%{other}\nx y")], "not analysed", &[]);
     }
     check_said(&["%%bash\nls"], "not analysed", &[]);
-    check_said(&["%%time\nx = 1\n%time net.cuda()"], "the code that `%time` runs", &["cell 1:3:1"]);
+    check_said(&["%%time\nx = 1\n%lprun -f f net.cuda()"], "the code that `%lprun` runs", &["cell 1:3:1"]);
+}
+
+#[test]
+fn a_statement_behind_a_magic_is_ported() {
+    check(
+        "xpu",
+        &["import torch\n%time net.cuda()\n%timeit -n 5 x = y.to('cuda')\n%time import os"],
+        &["import torch\n%time net.to('xpu')\n%timeit -n 5 x = y.to('xpu')\n%time import os"],
+    );
 }
 
 #[test]

@@ -42,8 +42,11 @@ pub(super) fn read(script: &str, first: usize) -> Vec<Directive> {
                     Some((name, value)) => (name, Some(value.to_string())),
                     None => (long, None),
                 };
-                if let Some((long, takes)) = names::slurm_option(name) {
-                    add(long, value.unwrap_or_else(|| if takes { next() } else { String::new() }));
+                match names::slurm_option(name) {
+                    Some((long, takes)) => {
+                        add(long, value.unwrap_or_else(|| if takes { next() } else { String::new() }));
+                    }
+                    None => add(name, value.unwrap_or_default()),
                 }
             } else if word == "hetjob" && !is_pbs {
                 add(&word, String::new());
@@ -89,6 +92,7 @@ pub(super) fn check(look: &mut Look<'_>) {
     if is_slurm && late && !look.script.starts_with("#!") {
         look.found(0, "no-interpreter", "#! must be the first line: sbatch refuses the script");
     }
+    bash_only(look);
     let mut from = 0;
     for (index, directive) in directives.iter().enumerate() {
         // The next part of a job with several has its own options.
@@ -96,9 +100,63 @@ pub(super) fn check(look: &mut Look<'_>) {
             from = index + 1;
             continue;
         }
+        unknown(look, directive);
+        empty(look, directive);
+        joined(look, directive);
+        if let Some(folder) = super::words::home_of(&directive.value) {
+            look.found(directive.at, "home-folder", format!("{folder} is one person's folder; change it"));
+        }
         twice(look, directive, &directives[from..index]);
         variables(look, directive);
         log_folder(look, directive);
+    }
+}
+
+/// Words of bash in a script for `sh`, which is another shell on Debian and Ubuntu.
+fn bash_only(look: &mut Look<'_>) {
+    let first = look.script.lines().next().unwrap_or_default();
+    if !first.starts_with("#!") || first.trim_end().rsplit(['/', ' ']).next() != Some("sh") {
+        return;
+    }
+    let own = ["let", "[[", "declare", "typeset", "function", "source", "mapfile", "readarray", "pushd", "shopt"];
+    let is_bash = |word: &str| own.contains(&word) || word.contains("=(") || word.starts_with("<(");
+    let steps = look.model.steps.iter().filter(|step| !step.inner);
+    let words = steps.filter_map(|step| step.words().first()).find(|word| is_bash(&word.text));
+    let Some((at, text)) = words.map(|word| (word.range.start, word.text.clone())) else { return };
+    let text = text.split('(').next().unwrap_or_default();
+    let message = format!("{text} is bash's, and the first line asks for sh, which may be another shell: #!/bin/bash");
+    look.found(at, "bash-only", message);
+    let start = first.len() - first.trim_end().len();
+    let end = first.len() - start;
+    look.mend(end - 2..end, "bash");
+}
+
+/// Another option may be a plugin's, unless it is spelled nearly as one of Slurm's.
+fn unknown(look: &mut Look<'_>, directive: &Directive) {
+    let name = &directive.option;
+    if directive.is_pbs || name == "hetjob" || names::slurm_option(name).is_some() {
+        return;
+    }
+    if let Some(near) = names::near_option(name) {
+        let message = format!("sbatch has no option --{name} and refuses the script; did you mean --{near}?");
+        look.found(directive.at, "unknown-option", message);
+    }
+}
+
+/// `#PBS -oe`, which is not `-j oe`.
+fn joined(look: &mut Look<'_>, directive: &Directive) {
+    let file = format!("{}{}", directive.option, directive.value);
+    if directive.is_pbs && ["oe", "eo"].contains(&&*file) {
+        let message = format!("-{file} writes the log to a file {}; -j {file} joins both logs", directive.value);
+        look.found(directive.at, "unknown-option", message);
+    }
+}
+
+/// `--account=` without a value.
+fn empty(look: &mut Look<'_>, directive: &Directive) {
+    let takes = !directive.is_pbs && names::slurm_option(&directive.option).is_some_and(|(_, takes)| takes);
+    if takes && directive.value.is_empty() {
+        look.found(directive.at, "placeholder", format!("{} has no value; fill it in", shown(directive)));
     }
 }
 
@@ -187,7 +245,9 @@ fn log_folder(look: &mut Look<'_>, directive: &Directive) {
     let in_folder =
         |path: &str| path.trim_start_matches("./").strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     let has_program = words().any(|word| word.text.ends_with(".py") && in_folder(&word.text));
-    if folder.split('/').all(|part| ["", ".", ".."].contains(&part)) || is_known || has_program {
+    // PBS writes the log when the script has ended.
+    let in_time = directive.is_pbs && makes(look, folder);
+    if folder.split('/').all(|part| ["", ".", ".."].contains(&part)) || is_known || has_program || in_time {
         return;
     }
     let late = if makes(look, folder) { "; mkdir in the script is too late" } else { "" };
@@ -226,6 +286,29 @@ mod tests {
     }
 
     #[test]
+    fn options_of_sbatch() {
+        found("hpu", "#SBATCH --ntask=2\n#SBATCH --times=01:00:00\n", &["unknown-option"]);
+        found("hpu", "#SBATCH --out=logs/%j.out\n", &["log-folder"]);
+        found("hpu", "#SBATCH --workdir=/x\n#SBATCH --tasks-per-node=2\n#PBS -oe\n", &["unknown-option"; 2]);
+        found("hpu", "#SBATCH --mail-user=your email\n", &["placeholder"]);
+        found("hpu", "#SBATCH --account=\n#SBATCH --gres=gpu:0\n", &["placeholder", "asked-devices"]);
+        found("hpu", "#SBATCH --container-image=x --constrain=a\n", &[]);
+    }
+
+    #[test]
+    fn words_of_bash() {
+        let check = |before: &str, rules: &[&str]| {
+            let after = if rules.is_empty() { before.to_string() } else { before.replace("/sh", "/bash") };
+            crate::lint::tests::check("hpu", before, &after, rules);
+        };
+        check("#!/bin/sh\nlet N=2*3\necho $N\n", &["bash-only"]);
+        check("#! /bin/sh\nA=(a b)\necho ${A[0]}\n", &["bash-only"]);
+        check("#!/bin/sh\nif [[ -f x ]]; then echo x; fi\n", &["bash-only"]);
+        check("#!/bin/sh\nA=1\n. ./x\n[ $A = 1 ] && bash -c 'let A=2'\n", &[]);
+        check("#!/bin/bash\nlet N=2*3\necho $N\n", &[]);
+    }
+
+    #[test]
     fn what_no_shell_expands() {
         let literal = |script: &str| found("hpu", script, &["variable-in-directive"]);
         literal("#SBATCH --output=$SCRATCH/%j.out\n");
@@ -244,6 +327,7 @@ mod tests {
         lost("#SBATCH -o ./logs/%j.out\nmkdir -p logs\n");
         lost("#SBATCH -o /scratch/me/logs/%j.out\nmkdir -p /scratch/me/logs\n");
         lost("#PBS -o logs/\n");
+        found("hpu", "#PBS -o logs/\ncd $PBS_O_WORKDIR\nmkdir -p logs\n", &[]);
         found("hpu", "#SBATCH -o a/b/%j.out\nsrun bash -c 'python a/b/t.py'\n", &[]);
         found("hpu", "#SBATCH -o %j.out -e ../%j.err\n#SBATCH -D a/b\n", &[]);
         found("hpu", "#SBATCH -o /scratch/me/logs/%j.out -e /dev/null\n", &[]);

@@ -1,6 +1,6 @@
 //! Variables for programs that no program gets: set in the shell, but not exported.
 
-use super::model::SetKind;
+use super::model::{Run, SetKind, file_name};
 use super::unset::of_vendors;
 use super::{Look, names};
 
@@ -13,15 +13,25 @@ pub(super) fn check(look: &mut Look<'_>) {
         names::given("is").any(|given| given == name && !names::read_by_programs(name))
             || (is_pbs && names::of_jobs().any(|(given, _)| given == name))
     };
+    // What these programs start gets their values.
+    let sets_own = ["MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "LOCAL_RANK", "RANK", "NODE_RANK"];
+    let trains = |run: &&Run| !run.is_quiet() && run.command.words.iter().any(|word| word.text.ends_with(".py"));
+    let by_machine = |run: &Run| run.command.words.iter().any(|word| names::machine(file_name(&word.text)).is_some());
+    let all_by_machine = model.runs.iter().filter(trains).all(by_machine);
     let mut found = Vec::new();
     for set in model.sets.iter().filter(|set| set.kind == SetKind::Own && set.at < all && set.value.is_some()) {
         let name = &*set.name;
         let first = name.split('_').next().unwrap_or_default();
-        let is_vendors = name.contains('_') && of_vendors.contains(first);
+        let is_vendors = name.contains('_') && first.len() > 2 && of_vendors.contains(first);
         let is_foreign = look.table.lint.foreign.variables.iter().any(|own| name.starts_with(&**own));
         // `$!` and the like are the shell's.
         let of_shell = look.script[set.at + name.len()..].starts_with("=$!");
-        if of_shell || !(names::read_by_programs(name) || is_vendors) || is_foreign || of_job(name) {
+        if (all_by_machine && sets_own.contains(&name))
+            || of_shell
+            || !(names::read_by_programs(name) || is_vendors)
+            || is_foreign
+            || of_job(name)
+        {
             continue;
         }
         // A text for another shell reads what it is given.
@@ -72,6 +82,7 @@ mod tests {
             "OMP_NUM_THREADS=4 python t.py\n",
             "set -a\nOMP_NUM_THREADS=4\npython t.py\n",
             "declare -x OMP_NUM_THREADS=4\npython t.py\n",
+            "MASTER_ADDR=a\ntorchrun --standalone t.py\n",
             "MASTER_ADDR=a\ntorchrun --master_addr $MASTER_ADDR t.py\n",
             "OMP_NUM_THREADS=4\nmpirun -x OMP_NUM_THREADS python t.py\n",
             "OMP_NUM_THREADS=4\n",

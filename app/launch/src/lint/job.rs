@@ -1,6 +1,6 @@
 //! Mistakes in a script as a whole: line endings, continued lines, directives that are too late, background commands.
 
-use super::model::is_shell;
+use super::model::{file_name, is_shell};
 use super::shell::{Command, Piece, Quote, Token, commands};
 use super::{Look, names};
 
@@ -11,6 +11,51 @@ pub(super) fn check(look: &mut Look<'_>) {
     left_behind(look);
     placeholders(look);
     idle_shells(look);
+    invisible(look);
+    globs(look);
+    redirections(look);
+}
+
+/// `rm "x/*"`: in quotes, `*` is a character.
+fn globs(look: &mut Look<'_>) {
+    look.each_own(|look, command| {
+        let takes_files = ["rm", "cp", "mv", "ls", "cat"].iter().any(|name| command.runs(name) == Some(0));
+        let quoted = |piece: &&Piece| piece.quote != Quote::Bare && look.script[piece.range.clone()].contains('*');
+        let piece = command.words.iter().flat_map(|word| &word.pieces).find(quoted).map(|piece| piece.range.start);
+        if let Some(at) = piece.filter(|_| takes_files) {
+            look.found(at, "quoted-glob", "in quotes, * is a character: end the quotes before it");
+        }
+    });
+}
+
+/// `2>&1 >> log` sends errors to where the output went before.
+fn redirections(look: &mut Look<'_>) {
+    let wrong = |line: &str| {
+        let at = line.find("2>&1")?;
+        let is_own = !line.trim_start().starts_with('#') && line[at + 4..].trim_start().starts_with('>');
+        is_own.then_some(at)
+    };
+    let places: Vec<usize> = lines(look.script).filter_map(|(at, line)| Some(at + wrong(line)?)).collect();
+    let places: Vec<usize> = places.into_iter().filter(|at| !is_quoted(look, *at)).collect();
+    for at in places {
+        look.found(at, "redirect-order", "errors are not in the file: write 2>&1 after it");
+    }
+}
+
+/// Characters that a copied text has and that a shell takes for a part of a word.
+fn invisible(look: &mut Look<'_>) {
+    let others = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{a0}'];
+    let pieces = look.commands.iter().flat_map(|command| &command.words).flat_map(|word| &word.pieces);
+    let bare = pieces.filter(|piece| piece.quote == Quote::Bare).map(|piece| piece.range.clone());
+    for range in bare.collect::<Vec<_>>() {
+        let text = &look.script[range.clone()];
+        let places: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| others.contains(c)).collect();
+        for (at, c) in places {
+            let start = range.start + at;
+            look.found(start, "invisible-character", "an invisible character is part of this word");
+            look.mend(start..start + c.len_utf8(), if c == '\u{a0}' { " " } else { "" });
+        }
+    }
 }
 
 /// `apptainer exec IMAGE bash`: the shell has nothing to run, and what follows runs outside.
@@ -21,6 +66,19 @@ fn idle_shells(look: &mut Look<'_>) {
     look.each_own(|look, command| {
         let Some((last, before)) = command.words.split_last() else { return };
         let is_read = look.script[..command.words[0].range.start].trim_end().ends_with('|');
+        let opens = before
+            .iter()
+            .zip(&command.words[1..])
+            .any(|(own, next)| names::contains(&own.text) && next.text == "shell" && command.documents.is_empty());
+        if opens && !is_read {
+            let message = "this shell has nothing to run: it ends at once, and the lines after it run outside it";
+            return look.found(last.range.start, "idle-shell", message);
+        }
+        let is_ssh = matches!(before, [own] | [.., own] if own.text == "ssh") && !last.text.starts_with('-');
+        if is_ssh && !is_read && command.documents.is_empty() {
+            let message = "ssh has no command: a shell without input ends at once, and the lines after it run here";
+            return look.found(last.range.start, "idle-shell", message);
+        }
         let is_inside = before.iter().any(|word| names::contains(&word.text) || names::starts(&word.text));
         if is_shell(&last.text) && is_inside && !is_read && command.documents.is_empty() {
             let message = "this shell has nothing to run: it ends at once, and the lines after it run outside it";
@@ -37,13 +95,15 @@ fn placeholders(look: &mut Look<'_>) {
         let mut pieces = look.commands.iter().flat_map(|command| &command.words).flat_map(|word| &word.pieces);
         pieces.all(|piece| !piece.range.contains(&at))
     };
+    let is_text = |text: &str| text.len() > 3 && text.chars().all(|c| c.is_ascii_alphabetic() || "_- ".contains(c));
     let mut places: Vec<(usize, &str)> = Vec::new();
     for (at, line) in lines(script).filter(|(at, _)| !inside_document(look, *at)) {
         let directive = ["#SBATCH ", "#PBS "].iter().any(|mark| line.starts_with(mark));
         if line.trim_start().starts_with('#') && !directive {
             continue;
         }
-        for (from, _) in line.match_indices('<') {
+        let own = if directive { line.split(" #").next().unwrap_or(line) } else { line };
+        for (from, _) in own.match_indices('<') {
             let rest = &line[from + 1..];
             let Some(end) = rest.find('>') else { continue };
             let is_name = rest.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -54,12 +114,16 @@ fn placeholders(look: &mut Look<'_>) {
             let is_glued = line[..from].ends_with(|c: char| c.is_ascii_alphanumeric() || "=/-_.".contains(c));
             let comment = line[..from].contains(" #");
             let ends = rest[end + 1..].trim().is_empty();
+            let is_several = is_text(&rest[..end]) && rest[..end].trim() == &rest[..end] && rest[..end].contains(' ');
+            let is_path = is_several && (ends || rest[end + 1..].starts_with('/'));
+            if is_path && !comment && is_bare(at + from) {
+                places.push((at + from, &line[from..from + end + 2]));
+            }
             if is_name && (directive || (!comment && is_bare(at + from) && (is_glued || ends))) {
                 places.push((at + from, &line[from..from + end + 2]));
             }
         }
     }
-    let is_text = |text: &str| text.len() > 3 && text.chars().all(|c| c.is_ascii_alphabetic() || "_- ".contains(c));
     // `[data-folder]/train`, `<PATH TO DATA>` as values of variables.
     for (_, _, value) in look.model.steps.iter().flat_map(|step| &step.command.words).filter_map(Token::sets) {
         let Some(Piece { range, quote: Quote::Single | Quote::Double }) = value.first() else { continue };
@@ -73,7 +137,11 @@ fn placeholders(look: &mut Look<'_>) {
         let mut parts = text.split(['/', '=', ':']);
         !text.contains(char::is_whitespace)
             && (text.contains("path/to/")
-                || parts.any(|part| part == "..." || ["your_", "your-"].iter().any(|b| part.starts_with(b))))
+                || parts.any(|part| {
+                    let rest = part.get(..4).filter(|own| own.eq_ignore_ascii_case("your")).map(|_| &part[4..]);
+                    let is_joined = |rest: &str| rest.starts_with(|c: char| "_-".contains(c) || c.is_ascii_uppercase());
+                    part == "..." || rest.is_some_and(is_joined) || names::is_to_fill(part)
+                }))
     };
     for step in look.model.steps.iter().filter(|step| !step.is_quiet()) {
         let open = step.command.words.iter().filter(|word| is_open(&word.text));
@@ -84,7 +152,9 @@ fn placeholders(look: &mut Look<'_>) {
         let in_brackets = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).is_some_and(is_text);
         let is_open = (in_brackets && directive.option != "constraint")
             || is_open(value)
+            || value.eq_ignore_ascii_case("your")
             || value.to_ascii_lowercase().contains("xxxx");
+        let is_open = is_open && !value.is_empty();
         let place = script[directive.at..].find(value).filter(|_| is_open);
         places.extend(place.map(|at| (directive.at + at, value)));
     }
@@ -172,6 +242,14 @@ fn late_directives(look: &mut Look<'_>) {
     let is_text = |at: usize| inside_document(look, at) || inside_word(look, at);
     let late: Vec<(usize, &str)> =
         lines(script).filter(|(at, line)| *at > first && is_directive(line) && !is_text(*at)).collect();
+    let printed = look.commands.iter().filter(|command| command.runs("echo") == Some(0)).filter_map(|command| {
+        let word = command.words.get(1).filter(|_| command.words.len() == 2)?;
+        let end = look.script[word.range.end..].lines().next().unwrap_or_default();
+        (is_directive(&word.text) && !end.contains(['>', '|'])).then_some(word.range.start)
+    });
+    for at in printed.collect::<Vec<_>>() {
+        look.found(at, "late-directive", "is only printed: the scheduler does not read it");
+    }
     if late.is_empty() {
         return;
     }
@@ -192,6 +270,12 @@ fn inside_document(look: &Look<'_>, at: usize) -> bool {
     look.script[..at].contains("<<")
 }
 
+/// Whether a place is in quotes.
+fn is_quoted(look: &Look<'_>, at: usize) -> bool {
+    let mut pieces = look.commands.iter().flat_map(|command| &command.words).flat_map(|word| &word.pieces);
+    pieces.any(|piece| piece.quote != Quote::Bare && piece.range.contains(&at))
+}
+
 /// Whether a line begins between quotes.
 fn inside_word(look: &Look<'_>, at: usize) -> bool {
     look.commands.iter().flat_map(|command| &command.words).any(|word| word.range.contains(&at))
@@ -208,13 +292,18 @@ fn left_behind(look: &mut Look<'_>) {
     }
     if let Some(wait) = wait {
         let at = wait.words[0].range.start;
-        if wait.words.len() == 1 && !look.script.lines().any(runs_beside) {
+        let step = look.model.steps.iter().find(|step| step.command.words.first().is_some_and(|w| w.range.start == at));
+        let is_plain = step.is_some_and(|step| !step.block.branched);
+        if wait.words.len() == 1 && is_plain && !look.script.lines().any(runs_beside) {
             look.found(at, "waits-for-nothing", "nothing runs in the background: these commands run one after another");
         }
         return;
     }
     let of_target = look.table.lint.shares.as_ref().map(|shares| shares.program.as_str());
-    let starts = |command: &Command| STARTERS.iter().copied().chain(of_target).any(|name| command.runs(name).is_some());
+    let by_name = |command: &Command| command.words.iter().any(|word| names::starts(file_name(&word.text)));
+    let starts = |command: &Command| {
+        by_name(command) || STARTERS.iter().copied().chain(of_target).any(|name| command.runs(name).is_some())
+    };
     let script = look.script;
     let is_beside = |command: &Command| {
         let end = command.words.last().map_or(0, |word| word.range.end);
@@ -225,7 +314,12 @@ fn left_behind(look: &mut Look<'_>) {
     let left = |command: &&Command| starts(command) && is_beside(command);
     let last = look.commands.last().map(|command| command.words.as_ptr());
     let left = |command: &&Command| left(command) || (Some(command.words.as_ptr()) == last && is_beside(command));
-    let Some(at) = look.commands.iter().rfind(left).map(|command| command.words[0].range.start) else { return };
+    let Some(index) = look.commands.iter().rposition(|command| left(&command)) else { return };
+    let at = look.commands[index].words[0].range.start;
+    // What runs beside a program in the foreground serves it.
+    if look.commands[index + 1..].iter().any(|command| starts(command) || command.has("sleep")) {
+        return;
+    }
     look.found(at, "left-behind", "runs in the background, but the job ends with the script: wait for it");
     let line = if script.ends_with('\n') { "wait\n" } else { "\nwait\n" };
     // After an open quote or here-document it would be a part of that.

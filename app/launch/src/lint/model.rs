@@ -43,6 +43,8 @@ pub(super) struct Block {
     pub(super) function: bool,
     /// The outermost loop, by its position.
     pub(super) looped: Option<usize>,
+    /// In a branch of `if` or `case`.
+    pub(super) branched: bool,
     /// In how many substitutions and texts for other shells.
     depth: usize,
 }
@@ -117,7 +119,7 @@ impl Model {
             for word in &command.words {
                 let block = open.last().copied().unwrap_or(outer);
                 match &*word.text {
-                    "if" | "case" => open.push(block),
+                    "if" | "case" => open.push(Block { branched: true, ..block }),
                     "for" | "while" | "until" | "select" => {
                         open.push(Block { looped: block.looped.or(Some(at)), ..block });
                     }
@@ -143,7 +145,8 @@ impl Model {
         let number = self.steps.len();
         let nested: Vec<Range<usize>> =
             step.command.words.iter().flat_map(|word| substitutions(script, &word.pieces)).collect();
-        let feeds = step.words().iter().any(|word| is_shell(&word.text)) && step.text().is_none();
+        let runs = |word: &Token| is_shell(&word.text) || ["sbatch", "qsub"].contains(&file_name(&word.text));
+        let feeds = step.words().iter().any(runs) && step.text().is_none();
         let documents = if feeds { step.command.documents.clone() } else { Vec::new() };
         let starts = step.starts_processes();
         let text = step.text().filter(|token| token.variable().is_none()).and_then(|token| match &token.pieces[..] {

@@ -18,12 +18,30 @@ pub(super) fn given(kind: &'static str) -> impl Iterator<Item = &'static str> {
 
 /// How a scheduler spells an option: the long name, or PBS's letter, and whether a value follows.
 pub(super) fn slurm_option(name: &str) -> Option<(&'static str, bool)> {
-    of(&[SLURM], "option").find_map(|line| {
-        let mut words = line.split(' ');
-        let long = words.next()?;
-        let (long, takes) = long.strip_suffix('=').map_or((long, false), |long| (long, true));
-        (long == name || words.next() == Some(name)).then_some((long, takes))
+    let long = |line: &'static str| {
+        let long = line.split(' ').next().unwrap_or_default();
+        long.strip_suffix('=').map_or((long, false), |long| (long, true))
+    };
+    let all = || of(&[SLURM], "option");
+    let same = of(&[HAND], "same").find_map(|line| line.split_once(' ').filter(|(own, _)| *own == name));
+    let name = same.map_or(name, |(_, known)| known);
+    let whole = all().find(|line| long(line).0 == name || line.split(' ').nth(1) == Some(name)).map(long);
+    whole.or_else(|| {
+        // As getopt does, an option may be shortened.
+        let mut begun = all().map(long).filter(|(long, _)| name.len() > 1 && long.starts_with(name));
+        begun.next().filter(|_| begun.next().is_none())
     })
+}
+
+/// The option of Slurm that is spelled nearly so, or has replaced it.
+pub(super) fn near_option(name: &str) -> Option<&'static str> {
+    let gone = of(&[HAND], "gone").find_map(|line| line.split_once(' ').filter(|(own, _)| *own == name));
+    if let Some((_, successor)) = gone {
+        return Some(successor);
+    }
+    let all = of(&[SLURM], "option").map(|line| line.split(['=', ' ']).next().unwrap_or_default());
+    let near = all.filter(|own| own.len() > 4).map(|own| (super::spelling::distance(name, own), own)).min();
+    near.filter(|(distance, _)| *distance <= 2 && distance * 3 <= name.len()).map(|(_, own)| own)
 }
 
 /// Whether a word is an option of Slurm without a value.
@@ -42,7 +60,7 @@ pub(super) fn pbs_option(letter: &str) -> Option<bool> {
 
 /// The variables of a job, with the options by which alone they are set.
 pub(super) fn of_jobs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    of(&[SLURM, PBS, HAND], "job").map(|line| line.split_once(' ').unwrap_or((line, "")))
+    of(&[HAND, SLURM, PBS], "job").map(|line| line.split_once(' ').unwrap_or((line, "")))
 }
 
 /// What a variable numbers that differs between the processes of a launcher: `task`, `local` or `node`.
@@ -80,9 +98,39 @@ pub(super) fn is_quiet(program: &str) -> bool {
     of(&[HAND], "quiet").any(|own| own == program)
 }
 
+/// Whether a program only takes a few seconds.
+pub(super) fn is_short(program: &str) -> bool {
+    of(&[HAND], "short").any(|own| own == program)
+}
+
 /// Whether a file that is sourced only sets up a Python environment.
 pub(super) fn activates(file: &str) -> bool {
     of(&[HAND], "activates").any(|own| own == file)
+}
+
+/// Whether an option of Slurm may bring devices along, without their number for a machine.
+pub(super) fn selects_devices(option: &str) -> bool {
+    of(&[HAND], "selects").any(|own| own == option)
+}
+
+/// Whether a resource of PBS is the number of devices on each machine.
+pub(super) fn is_resource(name: &str) -> bool {
+    of(&[HAND], "resource").any(|own| own == name)
+}
+
+/// Parts of the names of programs' options for devices.
+pub(super) fn of_devices() -> impl Iterator<Item = &'static str> {
+    of(&[HAND], "device")
+}
+
+/// Whether the shell or programs read a variable that a script may take for a name of its own.
+pub(super) fn is_taken(name: &str) -> bool {
+    of(&[HAND], "taken").any(|own| own == name)
+}
+
+/// Whether a name says that it has to be filled in.
+pub(super) fn is_to_fill(name: &str) -> bool {
+    of(&[HAND], "fill").any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Whether a program runs a command in a container.

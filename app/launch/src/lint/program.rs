@@ -51,6 +51,55 @@ pub fn refused(script: &str, target: Target, program: &Request) -> Vec<Finding> 
     found
 }
 
+/// A Python program that a script starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its path, as the script names it.
+    pub path: String,
+    /// Its options that begin with `--`, without their values.
+    pub options: Vec<String>,
+}
+
+/// The Python programs that a script starts by a path that it shows, outside containers.
+#[must_use]
+pub fn started_programs(script: &str) -> Vec<Started> {
+    let model = Model::read(script);
+    let mut found: Vec<Started> = Vec::new();
+    for run in model.runs.iter().filter(|run| !run.is_quiet()) {
+        let words = &run.command.words;
+        let is_python = |name: &str| name.starts_with("python") || names::machine(name).is_some();
+        let Some(python) = words.iter().position(|word| is_python(file_name(&word.text))) else { continue };
+        let Some(at) = words[python..].iter().position(|word| word.text.ends_with(".py")).map(|at| python + at) else {
+            continue;
+        };
+        let path = &words[at].text;
+        let inside = words[..python].iter().any(|word| names::contains(file_name(&word.text)));
+        if inside || path.contains(['$', '`', '*']) {
+            continue;
+        }
+        let options = words[at + 1..].iter().take_while(|word| word.text != "--").filter_map(|word| {
+            let name = word.text.split('=').next().filter(|name| name.starts_with("--"))?;
+            let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            name.chars().all(is_name).then(|| name.to_string())
+        });
+        let line = 1 + script[..words[at].range.start].matches('\n').count();
+        let started = Started { line, path: path.clone(), options: options.collect() };
+        if !found.contains(&started) {
+            found.push(started);
+        }
+    }
+    found
+}
+
+/// Of several names, the one that is spelled most nearly as another.
+#[must_use]
+pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let near = known.map(|own| (super::spelling::distance(name, own), own)).min();
+    near.filter(|(distance, _)| *distance <= name.len() / 3).map(|(_, own)| own)
+}
+
 fn same_file(path: &str, entry: &str) -> bool {
     let plain = |path: &str| path.trim_start_matches("./").to_string();
     let (path, entry) = (plain(path), plain(entry));
@@ -129,6 +178,17 @@ mod tests {
         for ((line, message), (wanted, part)) in found.iter().zip(expected) {
             assert!(line == wanted && message.contains(part), "{found:?}");
         }
+    }
+
+    #[test]
+    fn programs_that_a_script_starts() {
+        let shown = |script: &str| {
+            let started = started_programs(script).into_iter();
+            started.map(|own| format!("{} {} {}", own.line, own.path, own.options.join(" "))).collect::<Vec<_>>()
+        };
+        assert_eq!(shown("A='--lr 1'\nsrun python -u src/t.py $A --b=2 -c x\n"), ["2 src/t.py --lr --b"]);
+        assert_eq!(shown("torchrun --nnodes 1 t.py --a\necho python t.py\n"), ["1 t.py --a"]);
+        assert!(shown("python $D/t.py\napptainer exec i.sif python t.py\npython -m a.b --c\n").is_empty());
     }
 
     #[test]

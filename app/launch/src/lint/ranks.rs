@@ -1,11 +1,19 @@
 //! Processes: numbers that are read before the processes exist, and programs that don't start where they are awaited.
 
-use super::model::{Model, Run, SetKind, Use, file_name};
+use super::directives::Directive;
+use super::model::{Block, Model, Run, SetKind, Use, file_name};
 use super::shell::Command;
 use super::{Look, names};
 
 pub(super) fn check(look: &mut Look<'_>) {
     let job = Job::of(look);
+    let options: Vec<&str> = names::device_options().map(|(option, _)| option).collect();
+    let none = look.directives.iter().find(|own| options.contains(&&*own.option) && own.value.ends_with(":0"));
+    if let Some(at) = none.map(|directive| directive.at) {
+        look.found(at, "asked-devices", "requests no device");
+    } else if let Some(at) = unrequested(look, &options) {
+        look.found(at, "asked-devices", "uses a device, but no directive requests one");
+    }
     let model = look.model.clone();
     for used in &model.uses {
         if let Some(numbers) = names::rank(&used.name)
@@ -22,8 +30,47 @@ pub(super) fn check(look: &mut Look<'_>) {
     }
     for run in model.runs.iter().filter(|run| !run.is_quiet()) {
         job.machines(look, run);
+        job.devices(look, run);
     }
     job.left_out(look);
+    job.idle(look);
+    job.own_address(look);
+}
+
+/// A tool or an option for devices in a job of Slurm's whose directives select none: neither by number, nor whole machines,
+/// nor machines with a feature.
+fn unrequested(look: &Look<'_>, options: &[&str]) -> Option<usize> {
+    let selects =
+        |own: &Directive| own.is_pbs || options.contains(&&*own.option) || names::selects_devices(&own.option);
+    // Without a partition, the resources are given at submission.
+    if look.asked("partition").is_none() || look.directives.iter().any(selects) {
+        return None;
+    }
+    let tools = || look.table.lint.foreign.programs.iter().chain(look.table.lint.instead.values());
+    look.model.runs.iter().filter(|run| !run.is_quiet()).find_map(|run| {
+        let words = &run.command.words;
+        let tool = words.first().filter(|word| tools().any(|tool| tool == file_name(&word.text)));
+        let listed = || {
+            let mut all = run.command.options();
+            all.find(|(key, value, _)| names_devices(key) && numbers_of(value).is_some()).map(|(.., word)| word)
+        };
+        tool.or_else(listed).map(|word| word.range.start)
+    })
+}
+
+/// Whether an option is for devices.
+fn names_devices(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    names::of_devices().any(|name| key.contains(name))
+}
+
+/// How many devices a list of their numbers has: `0,1`, `[0]`.
+fn numbers_of(text: &str) -> Option<u64> {
+    let inner = text.trim_matches(['[', ']']);
+    let is_number = |part: &str| part.len() < 3 && part.parse::<u64>().is_ok();
+    let is_list =
+        (inner.len() < text.len() || inner.contains(',')) && inner.split(',').all(|part| is_number(part.trim()));
+    is_list.then(|| inner.split(',').count() as u64)
 }
 
 /// What the directives ask for.
@@ -45,7 +92,8 @@ impl Job {
             let count = |chunk: &str| chunk.split(':').next().and_then(|text| text.parse::<u64>().ok()).unwrap_or(1);
             Some(select.split('+').map(count).sum())
         };
-        let nodes = look.asked_number("nodes").or_else(chunks);
+        let torque = || look.asked("l nodes")?.split(':').next()?.parse().ok();
+        let nodes = look.asked_number("nodes").or_else(chunks).or_else(torque);
         let of_slurm = look.asked_number("ntasks");
         let shared =
             |tasks: u64| nodes.filter(|nodes| *nodes > 0 && tasks.is_multiple_of(*nodes)).map(|nodes| tasks / nodes);
@@ -55,7 +103,13 @@ impl Job {
         // After the kind and the model; a list may have other things in it.
         let of_option = |option: &str| look.asked(option).filter(|text| !text.contains(',')).and_then(last);
         let mut options = names::device_options().filter(|(_, of_node)| *of_node || nodes == Some(1));
-        let devices = options.find_map(|(option, _)| of_option(option));
+        // `select=2:ncpus=8:ngpus=4`, `nodes=2:ppn=8:gpus=4`
+        let of_pbs = || {
+            let chunk = look.asked("l select").or_else(|| look.asked("l nodes"))?.split('+').next()?;
+            let mut parts = chunk.split(':').filter_map(|part| part.split_once('='));
+            parts.find(|(name, _)| names::is_resource(name))?.1.parse().ok()
+        };
+        let devices = options.find_map(|(option, _)| of_option(option)).or_else(of_pbs);
         Job { is_job: !look.directives.is_empty(), nodes, tasks_per_node, tasks, devices }
     }
 
@@ -153,7 +207,9 @@ impl Job {
         if !is_started {
             let message =
                 format!("runs on the first of {machines} machines only; start it with srun --ntasks-per-node=1");
-            if awaited != Some(1) && look.directives.iter().all(|directive| !directive.is_pbs) {
+            // A function may run anywhere.
+            let is_called = look.model.steps[run.step].block.function;
+            if !is_called && awaited != Some(1) && look.directives.iter().all(|directive| !directive.is_pbs) {
                 look.found(place, "first-machine", message);
             }
             return;
@@ -177,6 +233,64 @@ impl Job {
         } else if !has(node) && !has("--rdzv_backend") {
             let message = format!("without {node}, all machines have the number 0; add {node}, or --rdzv_backend c10d");
             look.found(place, "meeting", message);
+        }
+    }
+
+    /// A program's list of devices: `--gpus 0,1,2,3`.
+    fn devices(&self, look: &mut Look<'_>, run: &Run) {
+        let Some(devices) = self.devices.filter(|_| look.model.trains(run.step)) else { return };
+        let devices = devices * look.table.lint.parts.unwrap_or(1);
+        for (_, value, word) in run.command.options().filter(|(key, ..)| names_devices(key)) {
+            if let Some(named) = numbers_of(value).filter(|named| *named > 1 && *named > devices) {
+                let device = &look.table.device;
+                let message = format!("names {named} devices; the job has {devices} × {device} on each machine");
+                look.found(word.range.start, "processes", message);
+            }
+        }
+    }
+
+    /// A launcher that starts fewer processes than the job has machines.
+    fn idle(&self, look: &mut Look<'_>) {
+        let Some(machines) = self.nodes.filter(|nodes| *nodes > 1) else { return };
+        let starter = |run: &Run| run.command.words.iter().position(|word| names::starts(file_name(&word.text)));
+        let mut starts =
+            look.model.runs.iter().filter(|run| !run.is_quiet()).filter_map(|run| Some((run, starter(run)?)));
+        let (Some((run, at)), None) = (starts.next(), starts.next()) else { return };
+        let words = &run.command.words;
+        let is_other = |text: &str| text == ":" || text.starts_with("-m") || names::spreads(text);
+        if look.model.steps[run.step].block != Block::default() || words.iter().any(|word| is_other(&word.text)) {
+            return;
+        }
+        let own = Command { words: words[at..].to_vec(), ..Command::default() };
+        let Some(count) = look.model.number(look.script, &own, &["-n", "-np", "--np", "--ntasks"]) else { return };
+        if count < machines {
+            let place = words[at].range.start;
+            look.found(place, "machines", format!("starts processes on {count} of {machines} machines at most"));
+        }
+    }
+
+    /// Each machine understands `localhost` as itself.
+    fn own_address(&self, look: &mut Look<'_>) {
+        let Some(machines) = self.nodes.filter(|nodes| *nodes > 1) else { return };
+        let is_own = |text: &str| ["localhost", "127.0.0.1"].contains(&text.trim_matches(['"', '\'', '}']));
+        let mut found = Vec::new();
+        for set in look.model.sets.iter().filter(|set| set.kind != SetKind::Prefix) {
+            let value: String = set.value.iter().flatten().map(|piece| &look.script[piece.range.clone()]).collect();
+            let is_default =
+                value.split_once(":-").or_else(|| value.split_once(":=")).is_some_and(|(_, to)| is_own(to));
+            let reaches = |used: &Use| {
+                let step = &look.model.steps[used.step];
+                used.at > set.at && (step.tasks || step.starts_processes()) && !step.is_quiet()
+            };
+            let by_name = set.name == "MASTER_ADDR" && set.kind == SetKind::Exported;
+            if (is_own(&value) || is_default) && (by_name || look.model.uses_of(&set.name).any(reaches)) {
+                found.push(set.at);
+            }
+        }
+        for at in found {
+            let message =
+                format!("each of the {machines} machines understands localhost as itself: use the first one's name");
+            look.found(at, "meeting", message);
         }
     }
 
@@ -293,6 +407,15 @@ mod tests {
         tests::found("hpu", devices, &["processes"]);
         tests::found("hpu", &devices.replace(":4", ":8"), &[]);
         tests::found("xpu", devices, &[]);
+        let nothing = "#!/bin/bash\n#SBATCH -N 1 -p x\n";
+        tests::found("hpu", &format!("{nothing}python t.py --gpu_ids [0,1]\n"), &["asked-devices"]);
+        tests::found("hpu", &format!("{nothing}hl-smi\npython t.py\n"), &["asked-devices"]);
+        tests::found("hpu", &format!("{nothing}python t.py --gpus 1\n"), &[]);
+        tests::found("hpu", &format!("#SBATCH --exclusive\n{nothing}hl-smi\n"), &["no-interpreter"]);
+        tests::found("hpu", "#PBS -l select=1:ngpus=1\npython /x/t.py -gpus=0,1\n", &["processes"]);
+        tests::found("hpu", "#PBS -l select=4\nmpiexec -n 1 python /x/t.py\n", &["machines"]);
+        check_machines("export MASTER_ADDR=localhost\nsrun python t.py\n", &["meeting"]);
+        check_machines("H=${H:-localhost}\nsrun python t.py --host $H\n", &["meeting"]);
         check_machines("python t.py\n", &["first-machine"]);
         check_machines("python prepare.py\nsrun python t.py\n", &[]);
         check_machines("for n in a b; do ssh $n python t.py; done\n", &[]);

@@ -252,7 +252,8 @@ impl Read<'_> {
                 self.at += 1;
                 self.finish();
             }
-            '<' if rest.starts_with("<<") && !rest.starts_with("<<<") => {
+            '<' if rest.starts_with("<<<") => self.at += 3,
+            '<' if rest.starts_with("<<") => {
                 self.at += 2;
                 if self.rest().starts_with('-') {
                     self.at += 1;

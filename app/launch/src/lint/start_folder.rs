@@ -5,8 +5,9 @@ use super::{Look, names};
 /// PBS starts a job in the home folder (qsub(1)), where relative paths lead nowhere.
 pub(super) fn check(look: &mut Look<'_>) {
     let own = |line: &str| line.starts_with("#PBS") && (line.contains(" -d ") || line.contains(" -w "));
-    let is_pbs = look.directives.iter().any(|directive| directive.is_pbs);
-    if !is_pbs || look.script.lines().any(own) {
+    // A script for both schedulers is Slurm's, which starts a job where it was submitted.
+    let is_pbs = !look.directives.is_empty() && look.directives.iter().all(|directive| directive.is_pbs);
+    if !is_pbs || look.asked("l wd").is_some() || look.script.lines().any(own) {
         return;
     }
     let is_relative = |text: &str| !text.is_empty() && !text.starts_with(['/', '$', '~', '-', '`']);
@@ -27,7 +28,8 @@ pub(super) fn check(look: &mut Look<'_>) {
             _ => {
                 let is_file =
                     |text: &str| text.starts_with("./") || [".py", ".sh"].iter().any(|end| text.ends_with(end));
-                found = words.iter().find(|word| is_file(&word.text) && is_relative(&word.text));
+                found =
+                    words.iter().find(|word| word.sets().is_none() && is_file(&word.text) && is_relative(&word.text));
             }
         }
         if found.is_some() {
@@ -68,6 +70,8 @@ mod tests {
             "#PBS -l select=1\npython ~/t.py\n",
             "#PBS -l select=1\ncd src\npython t.py\n",
             "#PBS -l select=1\nmpiexec -wdir $PBS_O_WORKDIR python t.py\n",
+            "#PBS -l select=1\nT=t.py\ncd /x\npython $T\n",
+            "#PBS -l wd\npython t.py\n",
             "#PBS -d .\n#PBS -l select=1\npython t.py\n",
             "#SBATCH -N 1\npython t.py\n",
         ] {

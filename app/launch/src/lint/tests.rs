@@ -244,7 +244,6 @@ fn a_wall_time_of_minutes() {
             "#SBATCH --time=60\n",
             "#SBATCH --time=1-12:00\n",
             "#SBATCH --time=1-0\n",
-            "#SBATCH --time=\n",
             "#SBATCH --begin=16:00\n",
             "#SBATCH --nodes=1 # --time=1:0\n",
             "#PBS -l walltime=01:00:00\n",
@@ -349,7 +348,8 @@ fn names_and_assignments() {
     found("xpu", job, &["waits-for-nothing"]);
     found("xpu", &job.replace("wait", "# 12 ranks & 6 cards\nwait"), &["waits-for-nothing"]);
     found("xpu", &job.replace("$part\n", "$part > log 2>&1 &\n"), &[]);
-    found("xpu", &job.replace("wait", "wait $pid"), &["unset-variable"]);
+    found("xpu", &job.replace("wait", "wait $pid"), &[]);
+    found("xpu", &job.replace("wait", "wait $Part"), &["unset-variable"]);
     found("xpu", "module load conda\nconda activate\n", &[]);
 }
 
@@ -486,4 +486,49 @@ fn a_last_command_beside_the_script() {
     found("xpu", "#PBS -l select=1\ncd $PBS_O_WORKDIR\nwatch x > log &\npython t.py\n", &[]);
     found("hpu", "cd /home/data/A\ncd /home/shared/x\n", &[]);
     found("hpu", "CUDA_VISIBLE_DEVICE=0 python t.py\n", &["foreign-devices"]);
+}
+
+#[test]
+fn what_a_shell_in_a_job_does_not_do() {
+    let head = "#!/bin/bash\n#SBATCH -N 1\n";
+    let found = |script: &str, rule: &str| found("xpu", &format!("{head}{script}"), &[rule]);
+    found("for node in a b; do\nssh $node\nmkdir /x\ndone\n", "idle-shell");
+    found("echo \"#SBATCH --constraint=x\"\npython t.py\n", "late-directive");
+    found("set part = x\npython t.py\n", "csh");
+    found("source <path to the code>/bin/activate\n", "placeholder");
+    found("python t.py --data YourData\n", "placeholder");
+    let mended = |before: &str, after: &str, rule: &str| {
+        check("xpu", &format!("{head}{before}"), &format!("{head}{after}"), &[rule]);
+    };
+    mended("if [ -n $PATH ]; then ls; fi\n", "if [ -n \"$PATH\" ]; then ls; fi\n", "unquoted-test");
+    mended("cd /home/users/j/jane/x\n", "cd $HOME/x\n", "home-folder");
+    mended("export PATH=$PATH=/x/bin\n", "export PATH=$PATH:/x/bin\n", "path-separator");
+    mended("A=1\npython t.py --out x={$A}\n", "A=1\npython t.py --out x=${A}\n", "literal-braces");
+    found("singularity shell x.sif\npython t.py\n", "idle-shell");
+    found("bash <<END\ncd /x/home/jane\nEND\n", "home-folder");
+    found("rm \"x/*\"\n", "quoted-glob");
+    found("python t.py 2>&1 >> log\n", "redirect-order");
+    // What is inserted and what is removed at one place.
+    let both = "#!/bin/bash\n#SBATCH -c 4\n\u{200b}\nsrun python t.py\n";
+    let fixed = "#!/bin/bash\n#SBATCH -c 4\nexport SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\n\nsrun python t.py\n";
+    check("xpu", both, fixed, &["invisible-character", "cores"]);
+    found("cd <PATH TO CODE>\n", "placeholder");
+    mended("docker run -it --net=host x python t.py\n", "docker run -i --net=host x python t.py\n", "prompt");
+    mended("conda install x\n", "conda install -y x\n", "prompt");
+    mended("\u{200b}python t.py\n", "python t.py\n", "invisible-character");
+    for fine in [
+        "ssh a hostname\nssh -t x <<END\nls\nEND\n",
+        "echo \"#SBATCH -n 2\" > x.sh\n",
+        "set -e\nset a b\nconda install -y x\nconda update --help --yes\n",
+        "rm \"x\"/*\npython t.py >> log 2>&1\necho 'a 2>&1 > b'\nTF_INC=1\npython t.py\n",
+        "cd /x/users/jane/home/code\nls /home/x/public /home/x/$USER\n",
+        "python a.py &\nwhile true; do sleep 60; done\n",
+        "awk '{print {$1}}' x\necho {a,$HOME} ${HOME}\n",
+        "srun ray start --block &\npython t.py\n",
+        "read -ra arr <<< ${PWD}\nn=8\necho $((8/$n)) $MY_DATA\n",
+        "cd /home/bio/groupshare\nls /home/software.x/a /home/users\n",
+        "sort < /x/in > /x/out\n",
+    ] {
+        super::tests::found("xpu", &format!("{head}{fine}"), &[]);
+    }
 }

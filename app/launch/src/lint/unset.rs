@@ -3,6 +3,7 @@
 use super::model::file_name;
 use super::names::given;
 use super::shell::{Command, substitutions};
+use super::spelling::distance;
 use super::{Look, names};
 use crate::target::Target;
 use sorting::{SortedMap, SortedSet};
@@ -14,6 +15,9 @@ pub(super) fn check(look: &mut Look<'_>) {
     let sources = look.commands.iter().any(|command| reads_another(look, command));
     let set = set(look);
     let asked = asked(look);
+    // The directives say that the environment of the submission is passed on.
+    let passed = look.directives.iter().any(|own| own.option == "export" && own.value == "ALL")
+        || look.directives.iter().any(|own| own.is_pbs && own.option == "V");
     let of_vendors = of_vendors();
     let loads = ["module", "ml"].iter().any(|name| look.commands.iter().any(|command| command.runs(name).is_some()));
     let is_given = |name: &str| {
@@ -23,6 +27,8 @@ pub(super) fn check(look: &mut Look<'_>) {
             || (loads && given("module").any(|ending| name.ends_with(ending)))
             || name.split('_').next().is_some_and(|first| name.contains('_') && of_vendors.contains(first))
     };
+    let is_job = !look.directives.is_empty();
+    let is_early = |name: &str| OF_PROCESSES.contains(&name) && is_job;
     let model = look.model.clone();
     for used in &model.uses {
         let (name, step) = (&*used.name, &model.steps[used.step]);
@@ -34,9 +40,13 @@ pub(super) fn check(look: &mut Look<'_>) {
         if is_other || !is_own || is_shown || used.has_default || asked.contains(name) {
             continue;
         }
+        let is_passed = passed && !set.contains_key(name) && name.chars().all(|c| !c.is_ascii_lowercase());
+        if is_passed && !is_of_scheduler(name) {
+            continue;
+        }
         if is_of_scheduler(name) && !set.contains_key(name) {
             of_scheduler(look, name, used.at);
-        } else if sources || step.inner || is_given(name) {
+        } else if (sources && !is_commented(look, name)) || step.inner || (is_given(name) && !is_early(name)) {
             // Another shell may have its own, for example in a container.
         } else if let Some(first) = set.get(name) {
             if *first <= used.at {
@@ -53,11 +63,40 @@ pub(super) fn check(look: &mut Look<'_>) {
                 let message = format!("${name} is set only in line {line}: here it is empty unless set at submission");
                 look.found(used.at, "unset-variable", message);
             }
-        } else {
+        } else if let Some(near) = misspelled(name, &set) {
+            look.found(used.at, "unset-variable", format!("${name} is not set in this script; did you mean {near}?"));
+        } else if !comes_from_outside(look, name) {
             let message = format!("${name} is not set in this script: it is empty unless set at submission");
             look.found(used.at, "unset-variable", message);
         }
     }
+}
+
+/// The name that the script sets and that differs in a letter, in case or in its end.
+fn misspelled<'s>(name: &str, set: &'s SortedMap<String, usize>) -> Option<&'s str> {
+    let is_near = |own: &&String| own.eq_ignore_ascii_case(name) || (name.len() > 5 && distance(name, own) == 1);
+    set.keys().filter(|own| is_near(own)).map(String::as_str).next()
+}
+
+/// What a launcher tells its processes, and no scheduler a job's script.
+const OF_PROCESSES: [&str; 6] = ["MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK"];
+
+/// Whether a job may get the name at submission or from the site: it has capital letters, as the environment's names do, or
+/// PBS is told it by `-v`. Where the script has it in a comment, it is the script's own.
+fn comes_from_outside(look: &Look<'_>, name: &str) -> bool {
+    let is_pbs = look.directives.iter().any(|own| own.is_pbs);
+    let is_capital = name.chars().all(|c| !c.is_ascii_lowercase());
+    !look.directives.is_empty() && !OF_PROCESSES.contains(&name) && (is_pbs || is_capital) && !is_commented(look, name)
+}
+
+/// Whether the script sets the name only in a comment, such as `# NAME=x`, so that no other file is meant to.
+fn is_commented(look: &Look<'_>, name: &str) -> bool {
+    let sets = |line: &str| {
+        let text = line.trim_start().strip_prefix('#').map(|text| text.trim_start_matches(['#', ' ']));
+        let text = text.map(|text| text.strip_prefix("export ").unwrap_or(text));
+        text.and_then(|text| text.strip_prefix(name)).is_some_and(|rest| rest.starts_with('='))
+    };
+    look.script.lines().any(sets)
 }
 
 /// Whether a scheduler would set a variable of that name.
@@ -70,8 +109,9 @@ fn of_scheduler(look: &mut Look<'_>, name: &str, at: usize) {
     let known = names::of_jobs().find(|(known, _)| *known == name || (known.ends_with('_') && name.starts_with(known)));
     let Some((_, options)) = known else {
         // A name that lacks its last words, or another one that is spelled nearly so.
-        let nearest = names::of_jobs().map(|(known, _)| (!known.starts_with(name), distance(name, known), known)).min();
-        let nearest = nearest.filter(|(is_other, distance, _)| !is_other || *distance <= 4);
+        let near = |known: &'static str| (!known.starts_with(name), apart(name, known), distance(name, known), known);
+        let nearest = names::of_jobs().map(|(known, _)| near(known)).min();
+        let nearest = nearest.filter(|(is_other, apart, distance, _)| !is_other || *distance <= 4 || *apart == 0);
         let nearest = nearest.map(|(.., known)| format!("; did you mean {known}?"));
         let message = format!("no scheduler sets ${name}{}", nearest.unwrap_or_default());
         return look.found(at, "unset-variable", message);
@@ -80,7 +120,9 @@ fn of_scheduler(look: &mut Look<'_>, name: &str, at: usize) {
     let Some(first) = options.next().filter(|_| look.directives.iter().any(|directive| !directive.is_pbs)) else {
         return;
     };
-    if look.asked(first).is_none() && options.all(|option| look.asked(option).is_none()) {
+    // A comment, or the name of a log, may show that an array is requested at submission.
+    let at_submission = first == "array" && (look.script.contains("%a") || look.script.contains("--array"));
+    if !at_submission && look.asked(first).is_none() && options.all(|option| look.asked(option).is_none()) {
         let message = format!(
             "Slurm sets ${name} only for jobs with --{first}, which no directive has: it is empty unless given at submission"
         );
@@ -88,17 +130,11 @@ fn of_scheduler(look: &mut Look<'_>, name: &str, at: usize) {
     }
 }
 
-/// How many letters have to be inserted, removed or replaced to get from one name to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.bytes().enumerate() {
-            let cost = (diagonal + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], cost);
-        }
-    }
-    row[to.len()]
+/// How many words of two names differ; a word and its beginning, such as `DIRECTORY` and `DIR`, do not.
+fn apart(name: &str, known: &str) -> usize {
+    let (own, other): (Vec<&str>, Vec<&str>) = (name.split('_').collect(), known.split('_').collect());
+    let is_same = |(a, b): (&&str, &&str)| a.starts_with(*b) || b.starts_with(*a);
+    own.len().abs_diff(other.len()) + own.iter().zip(&other).filter(|pair| !is_same(*pair)).count()
 }
 
 /// Whether a command sources a file of the user's or the site's own, or evaluates a text that only a run shows; a Python
@@ -201,9 +237,12 @@ mod tests {
         unset("source x.sh\necho ${SLURM_NODE_NUM}\n");
         unset("#PBS -l select=1\necho $PBS_WORKDIR\n");
         unset("#SBATCH -N 1\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\n");
+        unset("#SBATCH -N 1\npython t.py $SLURM_ARRAY_TASK_ID\n");
         for fine in [
             "#SBATCH -c 4\necho $SLURM_CPUS_PER_TASK $SLURM_TMPDIR $SLURMD_NODENAME\n",
             "#SBATCH -N 1\necho ${SLURM_CPUS_PER_TASK:-4} $SLURM_JOB_ID $SLURM_SPANK_X\n",
+            "# sbatch --array=1-9 x.sh\n#SBATCH -N 1\npython t.py $SLURM_ARRAY_TASK_ID\n",
+            "#SBATCH -a 1-9\npython t.py $SLURM_ARRAY_TASK_ID\n",
             "echo $SLURM_CPUS_PER_TASK $PBS_NODEFILE $PBS_O_WORKDIR $PBS_ARRAY_INDEX $PBS_NUM_PPN\n",
             "SLURM_X=1\necho $SLURM_X\n",
             "srun apptainer exec i.sif bash -c '$WITH_CONDA && python t.py'\n",
@@ -218,6 +257,12 @@ mod tests {
         found("hpu", "C=\"echo $part\"\neval $C\n", &["unset-variable"]);
         found("hpu", "eval \"$(tool)\"\neval $1\necho $part\n", &[]);
         found("hpu", "echo $HF_HOME\n", &[]);
+        found("hpu", "#SBATCH --export=ALL\nls $BASE\n", &[]);
+        found("hpu", "#SBATCH -N 1\ntorchrun --node_rank=${RANK} t.py\n", &["unset-variable"]);
+        found("hpu", "#PBS -l select=1\nls $BASE $base\n", &[]);
+        found("hpu", "#SBATCH -N 1\nls $BASE $base\n", &["unset-variable"]);
+        found("hpu", "#SBATCH -N 1\nBATCH_SIZE=1\npython t.py $BATCH_SIZ\n", &["unset-variable"]);
+        found("hpu", "# part=a\nsource x.sh\necho ${other:-$part}\n", &["unset-variable"]);
     }
 
     #[test]
@@ -228,6 +273,7 @@ mod tests {
         };
         assert_eq!(said("echo $SLURM_CPUS"), "no scheduler sets $SLURM_CPUS; did you mean SLURM_CPUS_ON_NODE?");
         assert!(said("echo $SLURM_CPU_PER_TASK").ends_with("; did you mean SLURM_CPUS_PER_TASK?"));
+        assert!(said("cd $SLURM_SUBMIT_DIRECTORY").ends_with("; did you mean SLURM_SUBMIT_DIR?"));
         assert_eq!(said("echo $SLURM_QWERTYUIOPASDF"), "no scheduler sets $SLURM_QWERTYUIOPASDF");
     }
 }

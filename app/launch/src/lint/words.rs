@@ -1,5 +1,6 @@
 //! Mistakes in single words, for all targets: quotes, `~`, braces, names, folders, packages.
 
+use super::model::Set;
 use super::shell::{Command, Piece, Quote, Token};
 use super::{Look, whole};
 
@@ -8,14 +9,24 @@ pub(super) fn check(look: &mut Look<'_>) {
         for word in &command.words {
             curly_quotes(look, word);
             open_brace(look, word);
+            braces_around(look, word);
             literal_tilde(look, command, word);
-            home_folder(look, word);
             name(look, word, "ONM_NUM_THREADS", "OMP_NUM_THREADS", "no library reads it; use OMP_NUM_THREADS");
         }
         literal_braces(look, command);
         python_path(look, command);
         conda_function(look, command);
         packages(look, command);
+        unquoted_test(look, command);
+    });
+    // Also in the texts for other shells.
+    let steps = std::mem::take(&mut look.model.steps);
+    steps.iter().flat_map(|step| &step.command.words).for_each(|word| home_folder(look, word));
+    look.model.steps = steps;
+    look.each(|look, command| {
+        prompts(look, command);
+        terminal(look, command);
+        of_csh(look, command);
     });
 }
 
@@ -90,33 +101,76 @@ fn home(piece: &Piece) -> &'static str {
     }
 }
 
+/// Folders in which users' home folders are.
+const OF_USERS: [&str; 6] = ["home", "staff", "students", "user", "users", "usr"];
+
 /// Names of shared folders, which are not users' home folders.
-const OF_ALL: [&str; 14] = [
+const OF_ALL: [&str; 22] = [
     "apps", "common", "data", "dataset", "datasets", "local", "project", "projects", "public", "scratch", "share",
-    "shared", "software", "work",
+    "shared", "software", "work", "group", "groups", "ubuntu", "opc", "centos", "ec2-user", "jovyan", "admin",
 ];
+
+/// A person's home folder at a place of a text, and its length.
+fn person_at(text: &str, folder: &str, at: usize) -> Option<usize> {
+    let after = &text[at + folder.len()..];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let end_of = |from: usize| after[from..].find(|c: char| !is_part(c)).map_or(after.len(), |end| from + end);
+    let (mut from, mut end) = (0, end_of(0));
+    // Folders of users: `/home/users/j/jane`.
+    while (end - from == 1 || OF_USERS.contains(&&after[from..end])) && after[end..].starts_with('/') {
+        from = end + 1;
+        end = end_of(from);
+    }
+    let next = after[end..].split('/').nth(1).unwrap_or_default();
+    let own = after[from..end].split('.').next().unwrap_or_default().to_ascii_lowercase();
+    // `/users/jane/home/code`
+    let before = text[..at].rsplit('/').nth(1).unwrap_or_default();
+    let is_shared = ["user", "users"].contains(&before)
+        || next.contains("share")
+        || ["groups", "public"].contains(&next)
+        || ["$USER", "${USER}"].iter().any(|user| next.starts_with(user))
+        || OF_USERS.contains(&&*own);
+    (end > from && !is_shared && !OF_ALL.contains(&own.as_str())).then_some(folder.len() + end)
+}
+
+/// The folders of home folders.
+const HOMES: [&str; 3] = ["/home/", "/Users/", "/homes/"];
+
+/// The first home folder of a person in a text.
+pub(super) fn home_of(text: &str) -> Option<&str> {
+    let places = HOMES.iter().flat_map(|folder| text.match_indices(folder));
+    places.filter_map(|(at, folder)| Some(&text[at..at + person_at(text, folder, at)?])).next()
+}
 
 fn home_folder(look: &mut Look<'_>, word: &Token) {
     for piece in &word.pieces {
         let text = look.script[piece.range.clone()].to_string();
-        for folder in ["/home/", "/Users/", "/homes/"] {
+        for folder in HOMES {
             for (at, _) in text.match_indices(folder) {
-                let after = &text[at + folder.len()..];
-                let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-                let end = after.find(|c: char| !is_part(c)).unwrap_or(after.len());
-                if end == 0 {
-                    continue;
-                }
+                let Some(length) = person_at(&text, folder, at) else { continue };
                 let start = piece.range.start + at;
-                let user = &after[..end];
-                if OF_ALL.contains(&user.to_ascii_lowercase().as_str()) {
-                    continue;
-                }
-                look.found(start, "home-folder", format!("{folder}{user} is one person's folder; use $HOME"));
+                let message = format!("{} is one person's folder; use $HOME", &text[at..at + length]);
+                look.found(start, "home-folder", message);
                 let is_start = at == 0 || text[..at].ends_with(['=', ':']);
                 if is_start && folder != "/homes/" {
-                    look.mend(start..start + folder.len() + end, home(piece));
+                    look.mend(start..start + length, home(piece));
                 }
+            }
+        }
+    }
+}
+
+/// `{$NAME}` is the value in braces.
+fn braces_around(look: &mut Look<'_>, word: &Token) {
+    for piece in word.pieces.iter().filter(|piece| piece.quote == Quote::Bare) {
+        let text = &look.script[piece.range.clone()];
+        for (at, _) in text.match_indices("{$").filter(|(at, _)| !text[..*at].ends_with('$')) {
+            let inner = text[at + 2..].split('}').next().unwrap_or_default();
+            if super::shell::is_name(inner) && text[at + 2 + inner.len()..].starts_with('}') {
+                let start = piece.range.start + at;
+                look.found(start, "literal-braces", format!("{{${inner}}} keeps its braces: ${{{inner}}}"));
+                look.mend(start..start + 2, "${");
+                return;
             }
         }
     }
@@ -182,6 +236,70 @@ fn conda_function(look: &mut Look<'_>, command: &Command) {
     }
 }
 
+/// `[ -n $NAME ]` is true whatever the value is: without a word, `-n` itself is one.
+fn unquoted_test(look: &mut Look<'_>, command: &Command) {
+    for words in command.words.windows(4) {
+        let [open, flag, word, close] = words else { continue };
+        let is_bare = matches!(&word.pieces[..], [Piece { quote: Quote::Bare, .. }]);
+        if open.text == "[" && flag.text == "-n" && close.text == "]" && is_bare && word.variable().is_some() {
+            let message = format!("is true also if {} is empty: write \"{}\"", word.text, word.text);
+            look.found(flag.range.start, "unquoted-test", message);
+            look.mend(word.range.clone(), format!("\"{}\"", word.text));
+        }
+    }
+}
+
+/// A question that nobody answers in a job.
+fn prompts(look: &mut Look<'_>, command: &Command) {
+    let programs = ["conda", "mamba", "apt-get", "apt"];
+    let verbs = ["install", "create", "remove", "update"];
+    let asks = programs.iter().any(|name| command.runs(name) == Some(0))
+        && command.words.get(1).is_some_and(|word| verbs.contains(&&*word.text));
+    let answers = |word: &Token| ["-y", "--yes", "-qy", "-yq", "--force", "-qq"].contains(&&*word.text);
+    if look.directives.is_empty() || !asks || command.words.iter().any(answers) {
+        return;
+    }
+    let verb = &command.words[1];
+    let message = format!("asks for a confirmation, which nobody gives in a job: {} -y", verb.text);
+    look.found(verb.range.start, "prompt", message);
+    look.mend(verb.range.end..verb.range.end, " -y");
+}
+
+/// `docker run -it`: docker refuses a terminal that is none.
+fn terminal(look: &mut Look<'_>, command: &Command) {
+    let Some(run) =
+        ["docker", "podman"].iter().find_map(|name| command.runs(name)).filter(|_| !look.directives.is_empty())
+    else {
+        return;
+    };
+    let asks = |word: &&Token| ["-it", "-ti", "-t", "--tty"].contains(&&*word.text);
+    let starts = |word: &Token| ["run", "exec"].contains(&&*word.text);
+    if command.words.get(run + 1).is_some_and(starts)
+        && let Some(word) = command.words[run + 2..].iter().take_while(|word| word.text.starts_with('-')).find(asks)
+    {
+        look.found(word.range.start, "prompt", "a job has no terminal: leave the t out");
+        look.mend(word.range.clone(), if word.text.contains('i') { "-i" } else { "" });
+    }
+}
+
+/// `set NAME = VALUE` and `setenv NAME VALUE`.
+fn of_csh(look: &mut Look<'_>, command: &Command) {
+    let is_csh = look.script.lines().next().is_some_and(|line| line.starts_with("#!") && line.contains("csh"));
+    let (Some(first), Some(name)) = (command.words.first(), command.words.get(1)) else { return };
+    let sets = match &*first.text {
+        "set" => command.words.get(2).is_some_and(|word| word.text == "="),
+        "setenv" => command.words.len() == 3,
+        _ => false,
+    };
+    // `set NAME=VALUE` sets the first argument of the script.
+    let sets = sets || (first.text == "set" && command.words.len() == 2 && name.assigned().is_some());
+    let name = name.text.split('=').next().unwrap_or_default();
+    if sets && !is_csh && super::shell::is_name(name) {
+        let message = format!("is csh's: this shell sets no {name} by it; write {name}=…");
+        look.found(first.range.start, "csh", message);
+    }
+}
+
 /// Environments that would hide the vendor's own build.
 fn packages(look: &mut Look<'_>, command: &Command) {
     if let Some(at) = command.runs("conda").filter(|at| *at == 0 && !look.table.lint.conda) {
@@ -191,6 +309,11 @@ fn packages(look: &mut Look<'_>, command: &Command) {
     let Some(install) = command.words.iter().position(|word| word.text == "install") else { return };
     if !["pip", "pip3"].iter().any(|name| command.runs(name).is_some_and(|at| at < install)) {
         return;
+    }
+    let hides = |set: &Set| set.name == "PYTHONNOUSERSITE" && set.at < command.words[install].range.start;
+    if command.has("--user") && look.model.sets.iter().any(hides) {
+        let message = "PYTHONNOUSERSITE hides what --user installs";
+        look.found(command.words[install].range.start, "user-packages", message);
     }
     for word in command.words.iter().skip(install + 1) {
         let package = word.text.split(['=', '<', '>', '~', '!', '[']).next().unwrap_or_default();

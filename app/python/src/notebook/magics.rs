@@ -15,6 +15,8 @@ pub(super) struct Magic {
     python: String,
     /// The same as it is in the notebook, without the indentation of its first line and the last line's end.
     written: String,
+    /// What stands before a statement of Python in the notebook and, as a comment, behind it in the program: `%time`.
+    mark: Option<String>,
 }
 
 /// How the call for a cell in another language begins.
@@ -45,12 +47,12 @@ fn magic_of_cell(cell: &str) -> Option<(usize, &str)> {
 }
 
 /// A cell's code with calls for the syntax of IPython, and these.
-pub(super) fn to_python(cell: &str, quote: Quote) -> (String, Vec<Magic>) {
+pub(super) fn to_python(cell: &str, runs_python: &[&str], quote: Quote) -> (String, Vec<Magic>) {
     if let Some((start, line)) = magic_of_cell(cell) {
         let (name, rest) = named(&line.trim_start()[2..]);
         let body = &cell[start + line.len()..];
         let python = format!("{CELL_MAGIC}{}, {}, {})", quote.quoted(name), quote.quoted(rest), quote.quoted(body));
-        return (python.clone(), vec![Magic { python, written: cell.to_owned() }]);
+        return (python.clone(), vec![Magic { python, written: cell.to_owned(), mark: None }]);
     }
     let (mut out, mut magics) = (String::new(), Vec::new());
     let mut at = 0;
@@ -58,11 +60,18 @@ pub(super) fn to_python(cell: &str, quote: Quote) -> (String, Vec<Magic>) {
         let line = &cell[at..];
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
         let whole = magic_line(line);
-        if let Some(python) = call(whole[indent..].trim_end(), quote) {
+        let marked =
+            || marked(whole[indent..].trim_end(), runs_python).filter(|(_, mark)| !cell.contains(&comment(mark)));
+        if let Some((statement, mark)) = marked() {
+            let (python, written) = (format!("{statement}{}", comment(&mark)), whole[indent..].trim_end().to_owned());
+            out += &format!("{}{python}{}", &line[..indent], &whole[indent + written.len()..]);
+            magics.push(Magic { python, written, mark: Some(mark) });
+            at += whole.len();
+        } else if let Some(python) = call(whole[indent..].trim_end(), quote) {
             let end = if whole.ends_with('\n') { "\n" } else { "" };
             let written = whole[indent..].strip_suffix('\n').unwrap_or(&whole[indent..]).to_owned();
             out += &format!("{}{python}{end}", &line[..indent]);
-            magics.push(Magic { python, written });
+            magics.push(Magic { python, written, mark: None });
             at += whole.len();
         } else {
             let end = statement_end(line);
@@ -84,7 +93,7 @@ pub(super) fn without_unreadable(cell: String, magics: &mut Vec<Magic>, quote: Q
         let lines: Vec<String> = written.split_inclusive('\n').map(|line| quote.string(line)).collect();
         let python = format!("get_ipython().run_cell({})", lines.join("\n"));
         let out = format!("{python}{}", if text.ends_with('\n') { "\n" } else { "" });
-        magics.push(Magic { python, written });
+        magics.push(Magic { python, written, mark: None });
         out
     };
     let parts = blocks(&cell).into_iter();
@@ -125,7 +134,7 @@ fn without_headings(cell: String, magics: &mut Vec<Magic>) -> String {
         let Some(rest) = line.strip_prefix("# ").filter(|_| line.starts_with(HEADING)) else { return line.to_owned() };
         let python = format!("#{rest}");
         let bare = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
-        magics.push(Magic { python: bare(&python), written: bare(line) });
+        magics.push(Magic { python: bare(&python), written: bare(line), mark: None });
         python
     };
     cell.split_inclusive('\n').map(line).collect()
@@ -150,18 +159,58 @@ pub(super) fn from_python(code: &str, magics: &[Magic]) -> String {
         let is_it = |magic: &&Magic| code[start..].strip_prefix(magic.python.as_str()).is_some_and(ends);
         let same = left.get_mut(first_line(statement));
         let found = same.and_then(|same| same.iter().position(is_it).map(|n| same.remove(n)));
-        if let Some(Magic { python, written }) = found {
+        if let Some(Magic { python, written, .. }) = found {
             out += &code[at..start];
             out += written;
             at = start + python.len();
             out += &code[at..(at + 1).min(code.len())];
             at += 1;
         } else {
-            out += &code[at..line];
+            out += &code[at..start];
+            out += &unmarked(&code[start..line], magics);
             at = line;
         }
     }
     out
+}
+
+/// A mark as the comment behind a statement.
+fn comment(mark: &str) -> String {
+    format!("  # {mark}")
+}
+
+/// A changed statement with its mark before it. Where the comment ended up in another statement's middle, it is dropped.
+fn unmarked(line: &str, magics: &[Magic]) -> String {
+    let text = line.trim_end();
+    let marks = magics.iter().filter_map(|magic| magic.mark.as_ref());
+    let mut found = marks.filter_map(|mark| Some((text.strip_suffix(&comment(mark))?, mark)));
+    match found.next() {
+        Some((statement, mark)) if is_python(statement) => format!("{mark} {statement}{}", &line[text.len()..]),
+        Some((statement, _)) => format!("{statement}{}", &line[text.len()..]),
+        None => line.to_owned(),
+    }
+}
+
+/// The statement of Python that `%time STATEMENT` or `%timeit OPTIONS STATEMENT` runs, and what stands before it.
+fn marked(line: &str, runs_python: &[&str]) -> Option<(String, String)> {
+    let (name, mut rest) = named(line.strip_prefix('%').filter(|rest| !rest.starts_with('%'))?);
+    if !runs_python.contains(&name) {
+        return None;
+    }
+    // A number follows some of timeit's options.
+    while let Some(option) = rest.strip_prefix('-').filter(|_| name == "timeit") {
+        let end = option.find(' ')?;
+        rest = option[end..].trim_start();
+        if option[..end].len() == 1 && "nrpv".contains(&option[..end]) {
+            rest = rest[rest.find(' ')?..].trim_start();
+        }
+    }
+    let is_statement = !rest.is_empty()
+        && !rest.starts_with('-')
+        && !rest.contains(['\n', '#'])
+        && is_python(rest)
+        && !rest.trim_end().ends_with(':');
+    is_statement.then(|| (rest.to_owned(), line[..line.len() - rest.len()].trim_end().to_owned()))
 }
 
 /// The call for a statement of IPython; none for one of Python.
@@ -298,7 +347,7 @@ mod tests {
     /// The code of Python for a cell, whose calls come back as they were written.
     #[track_caller]
     fn check(cell: &str, python: &str) {
-        let (code, mut magics) = to_python(cell, Quote('\''));
+        let (code, mut magics) = to_python(cell, &["time", "timeit"], Quote('\''));
         let code = without_unreadable(code, &mut magics, Quote('\''));
         assert_eq!(code, python);
         assert_eq!(from_python(&code, &magics), cell);
@@ -320,6 +369,19 @@ mod tests {
         });
         check("\n%%html a\n<b>\n", "get_ipython().run_cell_magic('html', 'a', '<b>\\n')");
         check("# why\r\n%%html\r\n<b>\r\n", "get_ipython().run_cell_magic('html', '', '<b>\\r\\n')");
+    }
+
+    #[test]
+    fn statements_behind_a_magic() {
+        check("%time f(x)\ny", "f(x)  # %time\ny");
+        check("if a:\n  %timeit -n 5 -r2 x = f()\n", "if a:\n  x = f()  # %timeit -n 5 -r2\n");
+        check("%time", "get_ipython().run_line_magic('time', '')");
+        check("%time f(", "get_ipython().run_line_magic('time', 'f(')");
+        check("%time f()\nx = 1  # %time", "get_ipython().run_line_magic('time', 'f()')\nx = 1  # %time");
+        check("%env f()", "get_ipython().run_line_magic('env', 'f()')");
+        let (_, magics) = to_python("%time f(x)\n", &["time"], Quote('\''));
+        assert_eq!(from_python("a()\nf(x, 1)  # %time\n", &magics), "a()\n%time f(x, 1)\n");
+        assert_eq!(from_python("f(x,\n  1)  # %time\n", &magics), "f(x,\n  1)\n");
     }
 
     #[test]

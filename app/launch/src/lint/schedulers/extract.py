@@ -46,6 +46,10 @@ def slurm(root):
                     names.setdefault(name, "")
                     if kind == "OUTPUT" and page == "sbatch" and only:
                         names[name] = " ".join(re.findall(r"--([\w-]+)", only.group(1)))
+    # Other spellings, which the manuals do not list.
+    source = (root / "src/common/slurm_opt.c").read_text(errors="replace")
+    for long, argument in re.findall(r'\.name = "([\w-]+)",\n\s*\.has_arg = (\w+),', source):
+        options.setdefault(long, (None, argument != "required_argument"))
     for page in ("prolog_epilog", "mpi_guide", "heterogeneous_jobs", "job_array"):
         text = (root / f"doc/html/{page}.shtml").read_text(errors="replace")
         for name in re.findall(r"\bSLURM_[A-Z0-9_]+[A-Z0-9]\b", text):
