@@ -2,19 +2,33 @@
 
 import builtins
 import dataclasses
+import os
 
 
 class _Shell:
-    """Notebook exports call `get_ipython()` without importing it."""
+    """Notebooks and their exports call `get_ipython()` without importing it. Settings of the environment are made; other magics and
+    lines for a shell are not run."""
 
     def run_line_magic(self, name, line):
-        return None
+        name_of, equals, value = line.partition("=")
+        if name in ("env", "set_env") and equals:
+            os.environ[name_of.strip()] = value.strip()
+
+    def run_cell_magic(self, name, line, cell):
+        if name not in ("html", "javascript", "latex", "markdown", "svg"):
+            print(f"rehearsal: not run: the cell %%{name} {line}".rstrip())
 
     def system(self, line):
-        return None
+        print(f"rehearsal: not run: !{line}")
+
+    def getoutput(self, line, **options):
+        self.system(line)
+        return []
 
 
 builtins.get_ipython = _Shell
+# Another builtin of notebooks.
+builtins.display = lambda *objects, **options: print(*objects)
 
 # Up to Python 3.10, which the vendors' kits run on, a field may have an instance of another dataclass as its default; from 3.11 on
 # such an instance is refused, because it has no hash. Configurations written for Hydra 1.1 are full of them.

@@ -2,6 +2,8 @@
 
 import json
 
+from . import notebooks
+
 
 def recipe_at(report, place):
     """Of the edit that wrote a line of the port, or the nearest one before it in the same file; None where there is none."""
@@ -9,6 +11,8 @@ def recipe_at(report, place):
         return None
     file, line = place
     file = file.replace("\\", "/")
+    if file.endswith(notebooks.PROGRAM):
+        file = file[: -len(".py")]
     entries = [entry for entry in report["files"] if entry["path"] == file]
     for entry in entries or [entry for entry in report["files"] if entry["path"].split("/")[-1] == file.split("/")[-1]]:
         found, shift = None, 0
@@ -33,7 +37,9 @@ def read(path, root):
 
     report = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     for entry in report["files"]:
-        for file in (pathlib.Path(root) / entry["path"], pathlib.Path(root) / entry["path"].split("/")[-1]):
+        # The edits of a notebook are those of its program.
+        program = entry["path"] + ".py" if entry["path"].endswith(".ipynb") else entry["path"]
+        for file in (pathlib.Path(root) / program, pathlib.Path(root) / program.split("/")[-1]):
             if file.is_file():
                 entry["original"] = file.read_bytes()
                 break

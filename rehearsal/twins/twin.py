@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from . import compare, explain, runs, starts
+from . import compare, explain, notebooks, runs, starts
 
 # Whole-number buffers stay on these as they were compiled in.
 COMPILED = ("ipu", "popdist", "rdu")
@@ -141,6 +141,11 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
         from . import ported as names
 
         result.recipe = names.recipe_at(report, verdict.findings[0].place)
+    for finding in verdict.findings:
+        if finding.place:
+            finding.place = notebooks.place(ported, *finding.place)
+    for _, fault in result.contracts:
+        fault["file"], fault["line"] = notebooks.place(ported, fault["file"], fault["line"])
     return result
 
 

@@ -1,5 +1,6 @@
 //! `portolan rehearse`: ports a project and runs the original and the port side by side with the twin run kit.
 
+mod notebooks;
 mod python;
 mod start;
 mod tree;
@@ -18,8 +19,9 @@ use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use std::process::{Command, Stdio};
 
-/// The folder of a rehearsal contains the kit, the ported project, the port's report and the result.
+/// The folder of a rehearsal contains the kit, the original if it has notebooks, the ported project, the port's report and the result.
 const KIT: &str = "kit";
+const ORIGINAL: &str = "original";
 const PORT: &str = "port";
 const REPORT: &str = "report.json";
 const RESULT: &str = "twin.json";
@@ -60,11 +62,24 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     let root = project.root.clone().unwrap_or_default();
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
     let texts = texts.map(|(_, file)| (file.path.as_str(), file.written()));
-    tree::write(texts, &root, &folder.path().join(PORT))?;
+    let notebooks = notebooks::programs(&project, ported);
+    let programs = |side: usize| notebooks.iter().map(move |(path, texts)| (path.as_str(), texts[side].as_str()));
+    tree::write(texts.chain(programs(1)), &root, &folder.path().join(PORT))?;
+    let original = match notebooks.is_empty() {
+        true => root.clone(),
+        false => {
+            // Its notebooks are programs there, too.
+            let sources = project.inputs.iter().filter(|input| input.notebook.is_none());
+            let texts = sources.filter_map(|input| Some((input.path.as_str(), input.text.as_deref().ok()?)));
+            let folder = folder.path().join(ORIGINAL);
+            tree::write(texts.chain(programs(0)), &root, &folder)?;
+            folder
+        }
+    };
     let report = port::report(&port, recipes, &args.choice, &totals(&project, &port.ported, recipes));
     fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;
 
-    let (words, result) = (words(args, &start, folder.path(), &root)?, folder.path().join(RESULT));
+    let (words, result) = (words(args, &start, folder.path(), &original)?, folder.path().join(RESULT));
     let mut agree = compare(args, &python, &root, &words, &result)?;
     // One program for all devices also does what it did before where there is no such target.
     for (machine, shown) in [("cuda", "CUDA"), ("cpu", "the CPU")] {
@@ -119,12 +134,12 @@ fn tell(project: &Project, port: &port::Port, recipes: &RecipeSet) {
 }
 
 /// The kit's command line.
-fn words(args: &RehearseArgs, start: &start::Start, folder: &Path, root: &Path) -> Result<Vec<OsString>> {
+fn words(args: &RehearseArgs, start: &start::Start, folder: &Path, original: &Path) -> Result<Vec<OsString>> {
     let mut words: Vec<OsString> = vec![folder.join(KIT).join(kit::PROGRAM).into()];
     let mut say = |name: &str, value: OsString| words.extend([name.into(), value]);
     say("--target", (&args.choice.target).into());
     say("--project", folder.join(PORT).into());
-    say("--twin", root.into());
+    say("--twin", original.into());
     say("--report", folder.join(REPORT).into());
     say("--json", folder.join(RESULT).into());
     say("--twin-steps", args.steps.to_string().into());
@@ -146,7 +161,7 @@ fn words(args: &RehearseArgs, start: &start::Start, folder: &Path, root: &Path) 
     let joined =
         args.original_args.iter().map(|line| format!("--twin-args={line}")).chain(start.options.iter().cloned());
     words.extend(joined.map(OsString::from));
-    words.extend(["--".into(), OsString::from(&start.entry)]);
+    words.extend(["--".into(), OsString::from(notebooks::started(&start.entry))]);
     words.extend(start.words.iter().map(OsString::from));
     Ok(words)
 }

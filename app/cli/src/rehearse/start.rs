@@ -7,11 +7,7 @@ use crate::project::Project;
 use crate::said::say_line;
 use crate::usage::{Usage, usage};
 use launch::{Target, Twin, split_words};
-use python::notebook::is_notebook;
 use training::Program;
-
-/// The command that makes a script of a notebook.
-const EXPORT: &str = "jupyter nbconvert --to script";
 
 /// How the two are started.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,9 +23,6 @@ pub(super) struct Start {
 /// The start according to the command line, as far as it is specified; the rest is detected in the port.
 pub(super) fn of(args: &RehearseArgs, project: &Project, port: &Port) -> Result<Start, Usage> {
     let program = chosen(args, project, &port.programs)?;
-    if is_notebook(&program.entry) {
-        return Err(usage(format!("{}: a rehearsal runs scripts; export the notebook: {EXPORT}", program.entry)));
-    }
     let target = &port.ported.target;
     let fields = launch_project::fields(program.known, target);
     let mut twin = Twin::read(target, &fields).unwrap_or_default();
