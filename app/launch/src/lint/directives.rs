@@ -290,6 +290,7 @@ mod tests {
         found("hpu", "#SBATCH --ntask=2\n#SBATCH --times=01:00:00\n", &["unknown-option"]);
         found("hpu", "#SBATCH --out=logs/%j.out\n", &["log-folder"]);
         found("hpu", "#SBATCH --workdir=/x\n#SBATCH --tasks-per-node=2\n#PBS -oe\n", &["unknown-option"; 2]);
+        found("hpu", "#SBATCH --wait\n#SBATCH -W\n", &["directive-twice"]);
         found("hpu", "#SBATCH --mail-user=your email\n", &["placeholder"]);
         found("hpu", "#SBATCH --account=\n#SBATCH --gres=gpu:0\n", &["placeholder", "asked-devices"]);
         found("hpu", "#SBATCH --container-image=x --constrain=a\n", &[]);

@@ -33,8 +33,9 @@ def slurm(root):
             if words:
                 short, long, value = words.groups()
                 alone = value != "="
+                # Directives are those of sbatch, the first page.
                 known = options.get(long, (None, alone))
-                options[long] = (short or known[0], alone)
+                options[long] = (known[0] or short, known[1])
         for kind in ("INPUT", "OUTPUT"):
             parts = re.split(r"^\.TP\n", section(text, f"{kind} ENVIRONMENT VARIABLES"), flags=re.M)
             for part in parts[1:]:
