@@ -235,7 +235,7 @@ class Mentions(ast.NodeVisitor):
                 names = [one.name for one in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names = [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
-            for module in MODULES:
+            for module in MODULES if names else ():
                 if any(name == module or name.startswith(f"{module}.") for name in names):
                     places.setdefault(("module", module), []).append(node)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in shown:
@@ -308,9 +308,9 @@ class Mentions(ast.NodeVisitor):
         if tests:
             kind, text = "mention", f"under a CUDA test: {text}"
         self.found.append((kind, node.lineno, node.end_lineno, text, sorted(self.beside()), tests))
-        is_key = isinstance(self.parents[-2], (ast.Dict, ast.Subscript)) or self.called_around() in ("get", "pop", "setdefault")
-        if kind == "mention" and isinstance(node, ast.Constant) and is_key and not tests:
-            self.keys.append(len(self.found) - 1)
+        if kind == "mention" and isinstance(node, ast.Constant) and not tests:
+            if isinstance(self.parents[-2], (ast.Dict, ast.Subscript)) or self.called_around() in ("get", "pop", "setdefault"):
+                self.keys.append(len(self.found) - 1)
 
     def beside(self):
         """The accelerators for which the program has code of its own in place of the visited node."""
