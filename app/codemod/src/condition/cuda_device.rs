@@ -31,7 +31,7 @@ pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
         && parent.is_none_or(|p| {
             let kind = index.kind(p);
             kind != k.expression_statement
-                && !(kind == k.subscript && !is_type(index, p))
+                && (kind != k.subscript || is_type(index, p))
                 && !(kind == k.pair && index.children(p).next() == Some(id))
                 && kind != k.concatenated_string
                 && !(kind == k.argument_list && speaks(view, p, id))
