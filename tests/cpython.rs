@@ -28,7 +28,7 @@ pub struct Said {
 #[derive(Clone, Debug)]
 pub struct Mention {
     /// `name`, `call`, `device`, `import`, `foreign` for other software of NVIDIA's, or `mention` for a string that is not a
-    /// device there.
+    /// device there and for code under a test for CUDA.
     pub kind: String,
     /// First and last line, from 1.
     pub lines: (usize, usize),
@@ -36,7 +36,7 @@ pub struct Mention {
     pub text: String,
     /// Devices of accelerators for which the program has code of its own beside it.
     pub beside: Vec<String>,
-    /// Further places of the same, of which one has to be reported.
+    /// Further places of the same, or the tests above it, of which one has to be reported.
     pub others: Vec<(usize, usize)>,
 }
 
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_string_is_a_device_or_a_mention() {
-        check("x.to('cuda:1')\nprint('cuda')\n", &["1 device in Call", "2 mention in Call"]);
+        check("x.to('cuda:1')\nx.get('cuda')\n", &["1 device in Call", "2 mention in Call"]);
         check("a.get('cuda', 'cuda')\n", &["1 mention in Call", "1 device in Call"]);
         check("d = {'cuda': 'cuda'}\nx = 'cudaX'\n", &["1 mention in Dict", "1 device in Dict"]);
     }
@@ -179,19 +179,48 @@ mod tests {
     #[test]
     fn text_for_people_is_no_software() {
         check("'''nvidia-smi'''\nprint('NCCL_DEBUG')\nraise OSError('nvidia-smi')\n", &[]);
+        check(
+            "print('cuda', '%s' % ('cuda' if b else 'cpu'))\nraise ValueError('cuda')\nf(help='cuda', dest='cuda')\n",
+            &[],
+        );
+        check("print(x.to('cuda'))\n", &["1 device in Call"]);
+        check("os.path.join('csrc', 'cuda')\n", &[]);
         check("from .cupy import x\nx.to(None)\nx.to(True)\n", &[]);
     }
 
     #[test]
-    fn code_below_a_returning_test_for_cuda_is_under_it() {
-        let guarded = "def f():\n    if not cuda:\n        return\n    x.cuda()\ndef g():\n    x.cuda()\n";
-        check(guarded, &["4 mention under a CUDA test: .cuda()", "6 call .cuda()"]);
+    fn code_under_a_test_for_cuda_is_told_at_the_test() {
+        let text = "def f():\n    if not cuda:\n        return\n    x.cuda()\ndef g():\n    x.cuda()\n";
+        check(text, &["4 mention under a CUDA test: .cuda()", "6 call .cuda()"]);
+        let text = "use_cuda = args.cuda\nif use_cuda:\n    x.cuda()\nelse:\n    x.cuda()\n";
+        check(text, &["3 mention under a CUDA test: .cuda()", "5 call .cuda()"]);
+        let said = CPython::new("python3").look(text, false).unwrap();
+        assert_eq!(said.mentions[0].others, [(2, 2), (1, 1)]);
+        check("if cuda is None:\n    x.cuda()\n", &["2 call .cuda()"]);
+    }
+
+    #[test]
+    fn code_that_never_runs_without_cuda_is_no_mention() {
+        let asks = "torch.cuda.is_available()";
+        let first = "1 name torch.cuda.is_available";
+        check(&format!("if {asks} and a:\n    x.cuda()\nelse:\n    x.cuda()\n"), &[first, "4 call .cuda()"]);
+        check(&format!("y = x.cuda() if not {asks} else x.cuda()\n"), &[first, "1 call .cuda()"]);
+        check(&format!("if a or {asks}:\n    x.cuda()\n"), &[first, "2 call .cuda()"]);
+        check(&format!("b = a and {asks}\nif b:\n    x.cuda()\n"), &[first]);
+        check(&format!("b = {asks}\ndef f(b):\n    if b:\n        x.cuda()\n"), &[first, "4 call .cuda()"]);
+        check("if x.is_cuda:\n    x.cuda()\n", &[]);
+        let count = "torch.cuda.device_count";
+        let first = "1 name torch.cuda.device_count";
+        check(
+            &format!("if {count}() > 0:\n    x.cuda()\nif {count}() == 0:\n    x.cuda()\n"),
+            &[first, "3 name torch.cuda.device_count", "4 call .cuda()"],
+        );
     }
 
     #[test]
     fn code_for_another_operating_system_is_not_reached() {
         let text = "if platform.system() == 'Darwin':\n    x.cuda()\nif platform.system() == 'Linux':\n    x.cuda()\n";
-        check(text, &["2 mention under a test for another operating system: .cuda()", "4 call .cuda()"]);
+        check(text, &["4 call .cuda()"]);
     }
 
     #[test]
@@ -200,8 +229,9 @@ mod tests {
         assert_eq!(beside("d = 'hpu' if has_hpu else 'xpu' if has_xpu else 'cuda'\n"), ["hpu", "xpu"]);
         assert_eq!(beside("if has_xpu:\n    pass\nelse:\n    x.cuda()\n"), ["xpu"]);
         assert_eq!(beside("if torch.cuda.is_available():\n    pass\nif has_hpu():\n    pass\n"), ["hpu"]);
-        assert_eq!(beside("if name in ('cpu', 'cuda'):\n    to_hpu()\n"), ["hpu"]);
-        assert_eq!(beside("x.cuda()\nto_hpu()\n"), [""; 0]);
+        assert_eq!(beside("if name in ('cpu', 'cuda'):\n    pass\nelse:\n    d = 'hpu'\n"), ["hpu"]);
+        assert_eq!(beside("t = {'cuda': 1, 'xpu': 2}\n"), ["xpu"]);
+        assert_eq!(beside("if a:\n    x.cuda()\n    to_hpu()\n"), [""; 0]);
     }
 
     /// Replaces a part of a text that it has once, as an edit of a port.

@@ -39,6 +39,17 @@ pub struct Seen {
     pub milliseconds: f64,
     /// Properties that it lacks.
     pub faults: Vec<Fault>,
+    /// Places that only mention CUDA.
+    pub mentions: Mentions,
+}
+
+/// How many places of a port only mention CUDA, and how many of these were neither edited nor reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// All that the scan finds.
+    pub all: usize,
+    /// Those of which the port says nothing.
+    pub unreported: usize,
 }
 
 impl Seen {
@@ -63,7 +74,7 @@ pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cp
     let [file] = files.as_slice() else {
         return Seen::broken(Fault::new(Kind::LostBytes, "no file", "the port gave another number of files"));
     };
-    let mut faults = Vec::new();
+    let (mut faults, mut mentions) = (Vec::new(), Mentions::default());
     let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
     if let Some(error) = error.filter(|_| subject.original.refused.is_none()) {
         let detail = format!("line {}: {}", error.original.line, error.message);
@@ -106,12 +117,12 @@ pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cp
         }
         // Code of other modes is kept, and only the engine knows which lines these are.
         if style == Style::InPlace && error.is_none() {
-            faults.extend(residue_missed(before, file, &options.target, &said.mentions));
+            mentions = residue_missed(before, file, &options.target, &said.mentions, &mut faults);
         }
     } else if style == Style::InPlace && error.is_none() {
-        faults.extend(residue_missed(before, file, &options.target, &subject.original.mentions));
+        mentions = residue_missed(before, file, &options.target, &subject.original.mentions, &mut faults);
     }
-    Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults }
+    Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults, mentions }
 }
 
 /// Applying the edits to the original gives the port, and new lines have the file's line ending.
@@ -170,7 +181,13 @@ pub fn comment_lost(original: &Said, ported: &Said, file: &PortedFile) -> Option
 }
 
 /// Places that use CUDA on lines that the port neither edited nor reported, one of each class.
-fn residue_missed(before: &str, file: &PortedFile, target: &str, mentions: &[Mention]) -> Vec<Fault> {
+fn residue_missed(
+    before: &str,
+    file: &PortedFile,
+    target: &str,
+    mentions: &[Mention],
+    faults: &mut Vec<Fault>,
+) -> Mentions {
     let mut told: Vec<(usize, usize)> = Vec::new();
     let line_at = |text: &str, at: usize| text[..at].matches('\n').count() + 1;
     let mut shift = 0_isize;
@@ -199,7 +216,7 @@ fn residue_missed(before: &str, file: &PortedFile, target: &str, mentions: &[Men
             told.push((line + new - old, line + new - old));
         }
     }
-    let mut faults: Vec<Fault> = Vec::new();
+    let mut counts = Mentions::default();
     // A package's own files import it.
     let is_own = |mention: &&Mention| {
         let package = mention.text.strip_prefix("module ").and_then(|module| module.split('.').next());
@@ -207,22 +224,25 @@ fn residue_missed(before: &str, file: &PortedFile, target: &str, mentions: &[Men
     };
     for Mention { kind, lines: (first, last), text, beside, others } in mentions.iter().filter(|one| !is_own(one)) {
         // Code for CUDA is kept where the program chooses between it and code for the target.
-        let is_beside = kind != "import" && beside.iter().any(|device| device == target);
-        let kind = if is_beside { "mention" } else { kind };
-        let class = if is_beside { format!("{kind} beside {target}: {text}") } else { format!("{kind} {text}") };
+        if kind != "import" && beside.iter().any(|device| device == target) {
+            continue;
+        }
+        let class = format!("{kind} {text}");
         let is_told_at = |(first, last): &(usize, usize)| told.iter().any(|(from, to)| first <= to && from <= last);
         let is_told = is_told_at(&(*first, *last)) || others.iter().any(is_told_at);
+        let kind = match kind.as_str() {
+            "mention" => Kind::Word,
+            "foreign" => Kind::Foreign,
+            _ => Kind::Residue,
+        };
+        counts.all += usize::from(kind == Kind::Word);
+        counts.unreported += usize::from(kind == Kind::Word && !is_told);
         if !is_told && !faults.iter().any(|fault| fault.class == class) {
             let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
-            let kind = match kind {
-                "mention" => Kind::Word,
-                "foreign" => Kind::Foreign,
-                _ => Kind::Residue,
-            };
             faults.push(Fault::new(kind, class, format!("line {first}: `{line}`")));
         }
     }
-    faults
+    counts
 }
 
 /// A message without the parts that differ from file to file.
@@ -304,10 +324,16 @@ mod tests {
         };
         let before = "a\nb.cuda()\nc.cuda()\n";
         let file = ported(before, (2, 3, "d\nb"));
-        let missed = |one: Mention| residue_missed(before, &file, "hpu", &[one]).pop();
+        let missed = |one: Mention| {
+            let mut faults = Vec::new();
+            let counts = residue_missed(before, &file, "hpu", &[one], &mut faults);
+            let words = faults.iter().filter(|fault| fault.kind == Kind::Word).count();
+            assert_eq!(counts.unreported, words);
+            faults.pop()
+        };
         assert_eq!(missed(mention(3, &[])), None);
         let missed = |one| missed(one).map(|fault| (fault.kind, fault.detail));
         assert_eq!(missed(mention(4, &["xpu"])), Some((Kind::Residue, "line 4: `c.cuda()`".to_owned())));
-        assert_eq!(missed(mention(4, &["hpu"])), Some((Kind::Word, "line 4: `c.cuda()`".to_owned())));
+        assert_eq!(missed(mention(4, &["hpu"])), None);
     }
 }

@@ -2,6 +2,18 @@
 
 One request per line on standard input, one answer per line on standard output, both JSON. It is independent of the engine: names are
 resolved here from the imports alone, so that the engine's reports are compared with an independent result.
+
+A place is a use, other software, or a mention: a string that is a key or is looked up, and code under a test for CUDA. Code under a test is
+told by a message at the test, which is the place that matters, and keys by one in the file. These places need no message, since nothing
+on the target depends on them, and are left out (the last by whoever asks, who knows the target):
+
+- code that certainly does not run there: under `torch.cuda.is_available()`, `x.is_cuda` or `torch.cuda.device_count() > 0`, or a name that is
+  only ever given such an answer, under a test for another operating system, under `TYPE_CHECKING`;
+- an annotation with a class of `torch.cuda`, which every build of PyTorch has;
+- text for people: what is printed, logged, raised or shown as help; a string as a statement;
+- `hasattr(torch.cuda, "name")`, whose answer is the same in every build of PyTorch;
+- a part of a path, and the name of an option (`dest="cuda"`), which are the same on every machine;
+- what the program has in place of its own code for the target: by a chain of tests, or in a list or table that names the target too.
 """
 
 import ast
@@ -21,12 +33,17 @@ VARIABLE = re.compile(r"(CUDA_VISIBLE_DEVICES|CUDA_|CUDNN_|CUBLAS_|NCCL_|NVIDIA_
 HINT = re.compile(r"cuda|nccl|nvidia|gpu:|device=|\.to\(|" + "|".join(re.escape(one.split(".")[0]) for one in sorted(MODULES)), re.IGNORECASE)
 RUNS = re.compile(r"subprocess|system|popen|check_|getoutput|which|exec|shell|run|call", re.IGNORECASE)
 TF_DEVICE = re.compile(r"/([^ ]*[/:])?gpu:\d+", re.IGNORECASE)
-# Calls whose arguments are looked up or displayed; they are not devices for computation.
+# Calls whose arguments are looked up; they are not devices for computation.
 WORDS = set(
-    "print debug info warning warn error exception log write get getattr setattr hasattr delattr pop setdefault getenv join "
-    "open Path exists isdir isfile makedirs mkdir import_module find_spec replace split startswith endswith".split()
+    "get getattr setattr hasattr delattr pop setdefault getenv import_module find_spec replace split startswith endswith".split()
 )
-KEYWORDS = set("dest help metavar title description label name key".split())
+KEYWORDS = set("name key".split())
+# Text for people, and the name under which an option is kept.
+SHOWN = set("print debug info warning warn error exception log write".split())
+SHOWN_AS = set("help description title reason message msg metavar label dest".split())
+PATHS = set("join open Path exists isdir isfile makedirs mkdir".split())
+# Assignments over which an answer is followed.
+FURTHEST = 3
 
 
 def imported_in(around):
@@ -63,38 +80,88 @@ def bound_in(function):
 
 
 def names_other_system(test):
-    """Whether it compares something with the name of an operating system that is not Linux."""
-    equal = [part for part in ast.walk(test) if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Eq)]
-    return any(getattr(side, "value", None) in OTHER_SYSTEMS for part in equal for side in (part.left, *part.comparators))
+    """Whether it is true only on an operating system that is not Linux."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(names_other_system(part) for part in test.values)
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
+        return False
+    return any(getattr(side, "value", None) in OTHER_SYSTEMS for side in (test.left, *test.comparators))
 
 
-def guards_above(owner, statement):
-    """The negated tests whose code leaves the block before this statement: `if not available: return`."""
+def leaves(statement):
+    """Whether an `if` leaves the block around it."""
+    return isinstance(statement, ast.If) and isinstance(statement.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def conditions(owner, inside):
+    """The tests that decide whether a part of a node runs, each with the answer for which it does."""
+    if isinstance(owner, (ast.If, ast.IfExp)) and inside is not owner.test:
+        body = owner.body if isinstance(owner, ast.If) else [owner.body]
+        yield owner.test, inside in body
+    if isinstance(owner, ast.BoolOp):
+        for before in owner.values[: owner.values.index(inside)]:
+            yield before, isinstance(owner.op, ast.And)
     for name in ("body", "orelse", "finalbody"):
         block = getattr(owner, name, None)
-        if isinstance(block, list) and statement in block:
-            for above in block[: block.index(statement)]:
-                leaves = isinstance(above, ast.If) and isinstance(above.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
-                if leaves and any(isinstance(part, ast.Not) for part in ast.walk(above.test)):
-                    yield above.test
+        if isinstance(block, list) and inside in block:
+            # `if not available: return`
+            yield from ((above.test, False) for above in block[: block.index(inside)] if leaves(above))
 
 
-def alternatives(node):
-    """What a program chooses between at a node: tests and codes of an if chain, of a conditional expression, or values."""
-    if isinstance(node, (ast.If, ast.IfExp)):
-        return [node.test, *(node.body if isinstance(node, ast.If) else [node.body]), *(node.orelse if isinstance(node, ast.If) else [node.orelse])]
-    if isinstance(node, ast.BoolOp):
-        return node.values
-    return node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []
+def wanted(test, answer, is_atom):
+    """Whether a test gives an answer only if an atom of it is true."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return wanted(test.operand, not answer, is_atom)
+    if isinstance(test, ast.BoolOp):
+        each = any if isinstance(test.op, ast.And) == answer else all
+        return each(wanted(part, answer, is_atom) for part in test.values)
+    if isinstance(test, ast.Compare):
+        denies = isinstance(test.ops[0], (ast.NotEq, ast.NotIn, ast.IsNot, ast.Lt, ast.LtE))
+        is_nothing = isinstance(test.comparators[0], ast.Constant) and not test.comparators[0].value
+        answer ^= denies ^ (is_nothing and isinstance(test.ops[0], (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)))
+    return answer and is_atom(test)
 
 
-def device_words(node):
-    """The accelerators whose names are words of names or strings."""
-    for part in ast.walk(node):
+def mentions_cuda(test):
+    return "cuda" in ast.unparse(test).lower()
+
+
+def named(texts):
+    """The accelerators among texts, each a text of its own."""
+    return ACCELERATORS.intersection(text for text in texts if isinstance(text, str))
+
+
+def named_in(code):
+    """The accelerators that code names as strings."""
+    return named(getattr(part, "value", None) for node in code for part in ast.walk(node))
+
+
+def words_of(test):
+    """The accelerators whose names are words of names or strings in a test."""
+    for part in ast.walk(test):
         texts = (getattr(part, "id", None), getattr(part, "attr", None), getattr(part, "value", None))
         for text in texts:
             if isinstance(text, str) and len(text) < 50:
                 yield from ACCELERATORS.intersection(re.split(r"[^a-z]+", text.lower()))
+
+
+def chosen_between(owner, inside):
+    """The accelerators of the other code that a program chooses between at a node: by a test, or as strings of a list or table."""
+    if isinstance(owner, (ast.If, ast.IfExp)):
+        arms = [arm if isinstance(arm, list) else [arm] for arm in (owner.body, owner.orelse)]
+        other = [part for arm in arms if inside not in arm for part in arm]
+        yield from words_of(owner.test) if inside is not owner.test else ()
+        yield from named_in(other)
+        # `elif xpu:`
+        for part in other:
+            while isinstance(part, (ast.If, ast.IfExp)):
+                yield from words_of(part.test)
+                part = part.orelse[0] if isinstance(part.orelse, list) and len(part.orelse) == 1 else part.orelse
+    elif isinstance(owner, ast.BoolOp):
+        yield from (word for other in owner.values if other is not inside for word in words_of(other))
+    elif isinstance(owner, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+        others = owner.keys if isinstance(owner, ast.Dict) else owner.elts
+        yield from named(getattr(other, "value", None) for other in others)
 
 
 def shown_in(tree):
@@ -105,9 +172,9 @@ def shown_in(tree):
             shown.add(node.value)
         called = getattr(node, "func", None)
         name = getattr(called, "attr", getattr(called, "id", None))
-        if isinstance(node, ast.Raise) or name in ("print", "debug", "info", "warning", "warn", "error", "exception", "log", "write"):
+        if isinstance(node, ast.Raise) or name in SHOWN:
             shown.update(ast.walk(node))
-        if isinstance(node, ast.keyword) and node.arg in ("help", "description", "title", "reason", "message", "msg"):
+        if isinstance(node, ast.keyword) and node.arg in SHOWN_AS:
             shown.update(ast.walk(node))
     return shown
 
@@ -118,8 +185,18 @@ class Mentions(ast.NodeVisitor):
     def __init__(self, tree):
         # For each enclosing function, from the outside in: the names that it binds, and those that it imports.
         self.found, self.functions, self.parents = [], [], []
-        # The nodes that need other software of NVIDIA's, by what it is, and those that the target does not reach.
-        self.places, self.guarded = {}, set()
+        # The nodes that need other software of NVIDIA's, by what it is; those that the target does not reach; and the lines of the tests above them.
+        self.places, self.unreached, self.tests = {}, set(), {}
+        # The values that each name or attribute is given, and the names of parameters, whose values are unknown.
+        self.values, self.parameters = {}, set()
+        # Which of the found are keys.
+        self.keys = []
+        for node in ast.walk(tree):
+            for target in getattr(node, "targets", [getattr(node, "target", None)]):
+                if isinstance(target, (ast.Name, ast.Attribute)):
+                    self.values.setdefault(ast.unparse(target), []).append(getattr(node, "value", None))
+            if isinstance(node, ast.arg):
+                self.parameters.add(node.arg)
         self.names = imported_in(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -131,11 +208,17 @@ class Mentions(ast.NodeVisitor):
         self.foreign(tree)
         self.sought = {id(node) for nodes in self.places.values() for node in nodes}
         self.visit(tree)
+        lines = [self.found[key][1:3] for key in self.keys]
+        for key in self.keys:
+            self.found[key] = (*self.found[key][:5], lines)
         for (kind, what), nodes in self.places.items():
-            reached = [node for node in nodes if id(node) not in self.guarded]
-            lines = [(node.lineno, node.end_lineno) for node in sorted(nodes, key=lambda node: id(node) in self.guarded)]
+            if all(id(node) in self.unreached for node in nodes):
+                continue
+            nodes.sort(key=lambda node: (id(node) in self.unreached, id(node) in self.tests))
+            lines = [(node.lineno, node.end_lineno) for node in nodes]
+            lines += [line for node in nodes for line in self.tests.get(id(node), ())]
             text = f"{kind} {what.split()[0] if kind == 'device' else what}"
-            self.found.append(("foreign" if reached else "mention", *lines[0], text, [], lines[1:]))
+            self.found.append(("mention" if id(nodes[0]) in self.tests else "foreign", *lines[0], text, [], lines[1:]))
 
     def imported(self, node, name):
         if name == "torch.cuda" or name.startswith("torch.cuda."):
@@ -152,17 +235,17 @@ class Mentions(ast.NodeVisitor):
                 names = [one.name for one in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names = [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
-            for module in MODULES:
+            for module in MODULES if names else ():
                 if any(name == module or name.startswith(f"{module}.") for name in names):
                     places.setdefault(("module", module), []).append(node)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in shown:
                 if variable := VARIABLE.fullmatch(node.value):
                     places.setdefault(("variable", variable[1]), []).append(node)
                     # A file that has nothing to do with the environment means something else by that name.
-                    self.guarded.update([id(node)] if "env" not in words.lower() else [])
+                    self.tests.update({id(node): []} if "env" not in words.lower() else {})
                 elif re.match(r"([\w/]*/)?nvidia-smi( -|$)", node.value):
                     places.setdefault(("command", "nvidia-smi"), []).append(node)
-                    self.guarded.update([id(node)] if not RUNS.search(words) else [])
+                    self.tests.update({id(node): []} if not RUNS.search(words) else {})
                 elif TF_DEVICE.fullmatch(node.value):
                     places[("device", f"{node.value} {node.lineno}")] = [node]
             if isinstance(node, ast.Attribute) and self.qualified(node) == "torch.version.cuda":
@@ -183,46 +266,66 @@ class Mentions(ast.NodeVisitor):
         if is_number and (moves or (name or "").startswith("torch.")):
             places.setdefault(("device", "number"), []).append(device)
 
-    def guard(self, node):
-        """Why the target does not reach the visited node, if so."""
-        # Code that a CUDA test disables is reported at the test, if at all.
-        around = [p.test for p in self.parents if isinstance(p, (ast.If, ast.IfExp))]
-        around += [one for p in self.parents if isinstance(p, ast.BoolOp) for one in p.values]
-        tests = [test for test in around if all(part is not node for part in ast.walk(test))]
-        for owner, inside in zip(self.parents, self.parents[1:]):
-            tests += guards_above(owner, inside)
-        if any("cuda" in ast.unparse(test).lower() for test in tests):
-            return "under a CUDA test"
-        # The targets' software is for Linux alone.
-        if any(names_other_system(test) for test in around):
-            return "under a test for another operating system"
-        # Only a type checker reads it.
-        return "for types" if any("TYPE_CHECKING" in ast.unparse(test) for test in tests) else None
+    def certain(self, test, depth=FURTHEST):
+        """Whether a test without `not`, `and` or `or` is true only with a card of NVIDIA's."""
+        if isinstance(test, ast.Call):
+            return self.qualified(test.func) == "torch.cuda.is_available"
+        if isinstance(test, ast.Attribute) and test.attr == "is_cuda":
+            return True
+        if isinstance(test, ast.Compare):
+            number = getattr(test.comparators[0], "value", None)
+            least = {ast.Gt: 0, ast.GtE: 1, ast.Eq: 1}.get(type(test.ops[0]))
+            counts = isinstance(test.left, ast.Call) and self.qualified(test.left.func) == "torch.cuda.device_count"
+            return counts and least is not None and type(number) is int and number >= least
+        name = ast.unparse(test) if isinstance(test, (ast.Name, ast.Attribute)) else None
+        values = self.values.get(name, []) if depth and name not in self.parameters else []
+        return bool(values) and all(
+            value is not None and wanted(value, True, lambda part: self.certain(part, depth - 1)) for value in values
+        )
+
+    def guard(self):
+        """Whether the target certainly does not reach the visited node; the lines of the tests for CUDA above it; and the first of them."""
+        above = [pair for owner, inside in zip(self.parents, self.parents[1:]) for pair in conditions(owner, inside)]
+        unreached = any(wanted(test, answer, self.certain) for test, answer in above)
+        # The targets' software is for Linux alone; only a type checker reads the other code.
+        unreached = unreached or any(answer and (names_other_system(test) or "TYPE_CHECKING" in ast.unparse(test)) for test, answer in above)
+        tests = [test for test, answer in above if wanted(test, answer, mentions_cuda)]
+        lines = [(test.lineno, test.end_lineno) for test in tests]
+        # What decides the test: a name's values.
+        for part in (part for test in tests for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))):
+            given = [value for value in self.values.get(ast.unparse(part), ()) if value is not None and mentions_cuda(value)]
+            lines += [(value.lineno, value.end_lineno) for value in given]
+        return unreached, lines
 
     def add(self, kind, node, text):
-        # Counted as a mention.
-        why = self.guard(node) if kind != "import" else None
-        if why:
-            kind, text = "mention", f"{why}: {text}"
+        unreached, tests = self.guard() if kind != "import" else (False, [])
         # The classes are in every PyTorch, so a type needs no CUDA.
-        elif kind != "import" and any(
+        is_type = kind == "name" and any(
             below in (getattr(p, "annotation", None), getattr(p, "returns", None)) for p, below in zip(self.parents, self.parents[1:])
-        ):
-            kind, text = "mention", "in an annotation"
-        self.found.append((kind, node.lineno, node.end_lineno, text, sorted(self.beside()), []))
+        )
+        if unreached or is_type:
+            return
+        if tests:
+            kind, text = "mention", f"under a CUDA test: {text}"
+        self.found.append((kind, node.lineno, node.end_lineno, text, sorted(self.beside()), tests))
+        if kind == "mention" and isinstance(node, ast.Constant) and not tests:
+            if isinstance(self.parents[-2], (ast.Dict, ast.Subscript)) or self.called_around() in ("get", "pop", "setdefault"):
+                self.keys.append(len(self.found) - 1)
 
     def beside(self):
         """The accelerators for which the program has code of its own in place of the visited node."""
-        named = set()
+        found = set()
         for owner, inside in zip(self.parents, self.parents[1:]):
-            for other in alternatives(owner):
-                named.update(device_words(other))
+            found.update(chosen_between(owner, inside))
             # Tests that follow one another: `if cuda: …` and then `if xpu: …`.
             if isinstance(inside, ast.If):
                 for block in (getattr(owner, "body", None), getattr(owner, "orelse", None)):
                     if isinstance(block, list) and inside in block:
-                        named.update(word for one in block if isinstance(one, ast.If) for word in device_words(one.test))
-        return named
+                        for one in block:
+                            while isinstance(one, ast.If):
+                                found.update(words_of(one.test))
+                                one = one.orelse[0] if len(one.orelse) == 1 else None
+        return found
 
     def qualified(self, node):
         parts = []
@@ -235,14 +338,17 @@ class Mentions(ast.NodeVisitor):
         head = self.names.get(node.id, "torch" if node.id == "torch" else None)
         for bound, imported in reversed(self.functions):
             if node.id in bound or node.id in imported:
-                head = None if node.id in bound else imported[node.id]
+                # A function may import it for another: `torch = import_torch()`.
+                head = imported.get(node.id, "torch" if node.id == "torch" else None)
                 break
         return head and ".".join([head, *reversed(parts)])
 
     def visit(self, node):
         self.parents.append(node)
-        if id(node) in self.sought and self.guard(node):
-            self.guarded.add(id(node))
+        if id(node) in self.sought:
+            unreached, tests = self.guard()
+            self.unreached.update([id(node)] if unreached else [])
+            self.tests.update({id(node): tests} if tests else {})
         hides = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         if hides:
             self.functions.append((bound_in(node), imported_in(node)))
@@ -254,12 +360,17 @@ class Mentions(ast.NodeVisitor):
     def name(self, node):
         name = self.qualified(node)
         if name and (name == "torch.cuda" or name.startswith("torch.cuda.")):
+            # Told once in a file: whoever sets one of them often sets many.
+            if not isinstance(node.ctx, ast.Load):
+                self.places.setdefault(("set", "torch.cuda"), []).append(node)
+                return True
             # A disabled scaler has no effect anywhere.
             call = self.parents[-2]
             off = isinstance(call, ast.Call) and any(
                 k.arg == "enabled" and isinstance(k.value, ast.Constant) and k.value.value is False for k in call.keywords
             )
-            if not (off and name.endswith(".GradScaler")):
+            asks = isinstance(call, ast.Call) and getattr(call.func, "id", None) == "hasattr"
+            if not asks and not (off and name.endswith(".GradScaler")):
                 self.add("name", node, name)
             return True
         return False
@@ -278,13 +389,40 @@ class Mentions(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Constant(self, node):
-        if isinstance(node.value, str) and CUDA.fullmatch(node.value):
+        if isinstance(node.value, str) and CUDA.fullmatch(node.value) and not self.is_shown() and not self.is_same_everywhere():
             self.add("mention" if self.is_mention(node) else "device", node, f"in {type(self.parents[-2]).__name__}")
 
+    def called_around(self):
+        """The name of the function that is called with the visited node."""
+        called = getattr(self.parents[-2], "func", None)
+        return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+
+    def is_same_everywhere(self):
+        """Whether the visited string is a part of a path, or names what every build of PyTorch has; what that gives is a place of its own."""
+        around = self.called_around()
+        owner = self.parents[-2].args[0] if around in ("getattr", "hasattr") and self.parents[-2].args else None
+        return around in PATHS or owner is not None and (self.qualified(owner) or "").split(".")[0] == "torch"
+
+    def is_shown(self):
+        """Whether the visited string is text for people, alone or as a part."""
+        inside = self.parents[-1]
+        for parent in reversed(self.parents[:-1]):
+            if isinstance(parent, ast.Call):
+                called = parent.func
+                name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+                raises = any(isinstance(around, ast.Raise) and around.exc is parent for around in self.parents)
+                return inside is not called and (name in SHOWN or raises)
+            if isinstance(parent, ast.keyword):
+                return parent.arg in SHOWN_AS
+            if not isinstance(parent, (ast.JoinedStr, ast.FormattedValue, ast.BinOp, ast.IfExp, ast.Tuple, ast.List)):
+                return isinstance(parent, ast.Expr)
+            inside = parent
+        return False
+
     def is_mention(self, node):
-        """Whether a string can't be a device: a key, displayed text, something to look up."""
+        """Whether a string can't be a device: a key, something to look up."""
         parent = self.parents[-2]
-        if isinstance(parent, (ast.Expr, ast.Subscript, ast.JoinedStr)):
+        if isinstance(parent, (ast.Subscript, ast.JoinedStr)):
             return True
         if isinstance(parent, ast.Dict):
             return node in parent.keys
@@ -294,13 +432,12 @@ class Mentions(ast.NodeVisitor):
         if isinstance(parent, ast.keyword):
             return parent.arg in KEYWORDS
         if isinstance(parent, ast.Call):
-            called = parent.func
-            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+            name = self.called_around()
             # The argument after the key is the default value.
             keys = {"get": 1, "pop": 1, "setdefault": 1, "getenv": 1, "getattr": 2, "setattr": 2}.get(name)
             if keys and node in parent.args[keys:]:
                 return False
-            return name in WORDS or (self.qualified(called) or "").startswith("re.")
+            return name in WORDS or (self.qualified(parent.func) or "").startswith("re.")
         return False
 
 

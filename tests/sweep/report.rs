@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tests::examine::Mentions;
 use tests::faults::{Fault, Kind};
 
 /// A way of porting: target and style.
@@ -32,6 +33,8 @@ pub(crate) struct Numbers {
     pub(crate) changed: usize,
     /// Ports with a fault of a kind.
     pub(crate) faults: BTreeMap<Kind, usize>,
+    /// Places that only mention CUDA.
+    pub(crate) mentions: Mentions,
     /// Milliseconds per 1,000 lines, for files that are long enough.
     pub(crate) times: Vec<f64>,
     /// The longest port, and its file.
@@ -78,6 +81,9 @@ impl Report {
             if mib > numbers.most.0 {
                 numbers.most = (mib, shown.to_owned());
             }
+            let number = |n: usize| port["mentions"][n].as_u64().unwrap_or_default() as usize;
+            numbers.mentions.all += number(0);
+            numbers.mentions.unreported += number(1);
             let faults: Vec<Fault> =
                 port["faults"].as_array().into_iter().flatten().filter_map(Fault::from_json).collect();
             for kind in Kind::ALL.into_iter().filter(|kind| faults.iter().any(|fault| fault.kind == *kind)) {
@@ -94,6 +100,15 @@ impl Report {
                 self.sorts.entry((fault.kind, fault.class)).or_default().push(case);
             }
         }
+    }
+
+    /// The mentions in all ports.
+    pub(crate) fn mentions(&self) -> Mentions {
+        let each = self.ways.values().map(|numbers| numbers.mentions);
+        each.fold(Mentions::default(), |sum, one| Mentions {
+            all: sum.all + one.all,
+            unreported: sum.unreported + one.unreported,
+        })
     }
 
     /// Ports with a fault of a kind, of all ways.

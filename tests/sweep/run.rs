@@ -71,7 +71,9 @@ fn port(worker: &mut Worker<'_>, shown: &str, file: &str) -> Result<Value, Strin
                 Outcome::Died(_) => failed(&target.id, style, Kind::Panic, &broken),
                 Outcome::Late(_) => failed(&target.id, style, Kind::TimeOut, &broken),
             };
-            whole["ports"].as_array_mut().into_iter().for_each(|ports| ports.push(ported.clone()));
+            // A file without compute modes has no port in branch style.
+            let ports = whole["ports"].as_array_mut().filter(|_| ported.is_object());
+            ports.into_iter().for_each(|ports| ports.push(ported.clone()));
         }
     }
     Ok(whole)

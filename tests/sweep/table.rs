@@ -3,6 +3,7 @@
 use crate::arguments::Arguments;
 use crate::report::{LONG_ENOUGH, Numbers, Report};
 use std::fmt::Write;
+use tests::examine::Mentions;
 use tests::faults::Kind;
 
 /// The findings of a run, in a few lines.
@@ -16,7 +17,8 @@ pub(crate) fn summary(report: &Report, seconds: f64) -> String {
         report.not_python
     );
     for kind in Kind::ALL {
-        let _ = write!(out, "\n    {:<20} {}", kind.name(), thousands(report.count(kind)));
+        let count = if kind == Kind::Word { share(report.mentions()) } else { thousands(report.count(kind)) };
+        let _ = write!(out, "\n    {:<26} {count}", kind.name());
     }
     out
 }
@@ -58,6 +60,8 @@ pub(crate) fn page(report: &Report, arguments: &Arguments, seconds: f64, listed:
             let count = numbers.faults.get(&kind).copied().unwrap_or_default();
             let count = if matches!(kind, Kind::Residue | Kind::Foreign | Kind::Word) && style == "branch" {
                 "–".to_owned()
+            } else if kind == Kind::Word {
+                share(numbers.mentions)
             } else {
                 thousands(count)
             };
@@ -112,10 +116,17 @@ const WHAT_IS_CHECKED: &str = "\n
 - **unreported NVIDIA software**: the same scan finds an import of a module that needs CUDA by its package's metadata
   (`tests/corpus/modules_for_cuda.txt`), a string that is a variable of CUDA or NCCL, `nvidia-smi` or a device such as `/gpu:0`, `torch.version.cuda`,
   `getattr(torch, \"cuda\")` or a number as a device, and no place of it in the file was edited or reported.
-- **unreported mention**: the same for a string that is a key, is looked up or is displayed, and for code under a
-  CUDA test, under a test for another operating system, or beside the program's own code for the target. Counted, but not a failure.
+- **unreported mention**: places, not ports: of all mentions that the scan finds in the ports, reported or not, those of which the port says nothing. A mention
+  is a string that is a key or is looked up, or code under a test for CUDA or beside the program's own code for the target; a message at the test counts for the code
+  under it. `tests/look.py` lists what needs no message, such as code under `torch.cuda.is_available()`. Counted, but not a failure.
 - **file rejected**: CPython compiles the file, but the engine reports an error and leaves it unchanged.
 ";
+
+/// Unreported mentions, with their share of all.
+fn share(Mentions { all, unreported }: Mentions) -> String {
+    let thousandth = unreported as f64 * 1e3 / all.max(1) as f64;
+    format!("{} of {} ({thousandth:.1} ‰)", thousands(unreported), thousands(all))
+}
 
 fn thousands(n: usize) -> String {
     let digits = n.to_string();

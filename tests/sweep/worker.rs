@@ -54,10 +54,8 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
     for target in targets.iter().filter(|target| only(target, 0)) {
         // Branch style changes nothing if a program has no compute modes; the engine's default is then to port in
         // place.
-        let mut styles = vec![Style::Auto];
-        if let Some(wanted) = job["only"][1].as_str() {
-            styles = [Style::InPlace, Style::Branch].into_iter().filter(|style| name_of(*style) == wanted).collect();
-        }
+        let wanted = job["only"][1].as_str();
+        let mut styles = vec![if wanted == Some(name_of(Style::InPlace)) { Style::InPlace } else { Style::Auto }];
         while let Some(style) = styles.pop() {
             say(&json!({ "at": [target, name_of(style)] }));
             memory::forget_peak();
@@ -71,8 +69,11 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
                 let message = message.unwrap_or_else(|| "no message".to_owned());
                 Seen::broken(Fault::new(Kind::Panic, &message, &message))
             });
-            if style == Style::Auto && seen.style != Style::InPlace {
+            if style == Style::Auto && seen.style != Style::InPlace && wanted.is_none() {
                 styles.push(Style::InPlace);
+            }
+            if wanted == Some(name_of(Style::Branch)) && seen.style == Style::InPlace {
+                continue;
             }
             ports.push(json!({
                 "target": target,
@@ -81,6 +82,7 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
                 "ported": seen.ported,
                 "ms": seen.milliseconds,
                 "mib": memory::peak_mib(),
+                "mentions": [seen.mentions.all, seen.mentions.unreported],
                 "faults": seen.faults.iter().map(Fault::to_json).collect::<Vec<_>>(),
             }));
         }

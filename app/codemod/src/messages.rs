@@ -50,6 +50,7 @@ messages! {
     asks_for_cuda_in_a_branch(name);
     only_with_cuda(test);
     cuda_name_left(name);
+    cuda_name_set(name);
     cuda_call_left();
     cuda_name_harmless(name);
     cuda_import_left(name);
@@ -57,6 +58,8 @@ messages! {
     cuda_package_left(module);
     cuda_import_hides_names(module);
     cuda_device_left();
+    key_for_cuda();
+    table_lacks_the_target();
     nccl_left();
     cuda_software(name, remedy);
     cuda_software_used(name, remedy, count);

@@ -245,7 +245,7 @@ fn keep_guards(
         if plan.keeps_others() || !state.is_changed() || !view.has_word("cuda") {
             continue;
         }
-        let found = residue(view, facts, None, plan.settings.definitions, &SortedMap::new());
+        let found = residue(view, facts, None, plan.settings.definitions, &SortedMap::new(), None);
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
         let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());

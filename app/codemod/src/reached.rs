@@ -5,6 +5,7 @@ use python::names::{called_name, dotted};
 use python::origins::Place;
 use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
+use training::project::has_part;
 use training::settings::is_settings;
 use training::words::SETTINGS_NAMES;
 use training::{FileView, ProjectFacts};
@@ -154,6 +155,13 @@ fn ends_below(view: &FileView<'_>, test: Id, ends: &dyn Fn(Id) -> bool) -> bool 
         && index.parent(test).is_some_and(|b| index.parts(b).any(|s| s > test && ends(s) && speaks(s)))
 }
 
+/// Whether a call asks by its name whether there is CUDA: `CUDAAccelerator.is_available()`.
+pub(crate) fn asks_by_name(view: &FileView<'_>, call: Id) -> bool {
+    let callee = view.index.callee(call).map_or("", |callee| view.index.text_of(callee));
+    let class = callee.strip_suffix(".is_available").and_then(|owner| owner.rsplit('.').next());
+    class.is_some_and(|class| class != "cuda" && has_part(class, "cuda"))
+}
+
 /// Whether an expression is true only with CUDA.
 pub(crate) fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
     let k = kinds();
@@ -168,7 +176,7 @@ pub(crate) fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
             called_name(index, test) == Some("startswith")
                 && index.arguments(test).ids().next().is_some_and(|given| plain_string(index, given) == Some("cuda"))
         };
-        return index.callee(test).is_some_and(asks) || begins();
+        return index.callee(test).is_some_and(asks) || begins() || asks_by_name(view, test);
     }
     if kind == k.parenthesized_expression {
         return index.parts(test).next().is_some_and(|inner| means_cuda(view, inner, depth));
@@ -199,7 +207,8 @@ pub(crate) fn harmless_comparison(view: &FileView<'_>, string: Id) -> Option<Id>
     (means_cuda(view, comparison, 1) && may_be_no(view, comparison)).then_some(comparison)
 }
 
-/// Whether a string is the default of an option that the program reads only after a test for CUDA, if at all.
+/// Whether a string is the default of an option that the program reads only after a test for CUDA. An option of which no
+/// reading is found may be read in another way.
 pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, string: Id) -> bool {
     let index = &view.index;
     let Some(given) = index.ancestors(string).find(|a| index.keyword_name(*a) == Some("default")) else { return false };
@@ -224,20 +233,22 @@ pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts<'_
         || view.calls("vars").iter().any(is_all)
         || view.has_word("__dict__")
         || view.has_word("_get_kwargs");
-    let is_other = |id: &Id| {
-        let attribute = index.parent(*id).and_then(|parent| index.attribute(parent));
+    let is_read = |id: &&Id| {
+        let attribute = index.parent(**id).and_then(|parent| index.attribute(parent));
         let owner = attribute.filter(|a| a.name() == Some(&name)).and_then(|a| a.owner());
         // A function may have settings of its own under that name.
         let is_named = |owner: &str| SETTINGS_NAMES.contains(&owner.rsplit('.').next().unwrap_or(owner));
         let is_of_settings = |owner: &str| is_named(owner) || is_settings(view, owner);
-        owner.is_some_and(|owner| is_of_settings(index.text_of(owner))) && only_with_cuda(view, *id).is_none()
+        owner.is_some_and(|owner| is_of_settings(index.text_of(owner)))
     };
+    let mut reads = view.identifiers(&name).iter().filter(is_read).peekable();
     let is_named = |given: Id| plain_string(index, given) == Some(name.as_str());
     let is_gotten = view.calls("getattr").iter().any(|call| index.arguments(*call).positional().any(is_named));
     !is_gotten
         && !reads_all
         && !project.reads_setting_elsewhere(view, &name)
-        && !view.identifiers(&name).iter().any(is_other)
+        && reads.peek().is_some()
+        && reads.all(|id| only_with_cuda(view, *id).is_some())
 }
 
 /// The text between the two operands.

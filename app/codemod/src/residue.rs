@@ -1,5 +1,6 @@
 //! Remaining code of the source vendor after a port, through any form of import.
 
+mod keys;
 mod listed;
 
 pub(crate) use listed::{LISTS, LISTS_OF_TARGETS};
@@ -10,6 +11,7 @@ use crate::guards::Guards;
 use crate::messages;
 use crate::ported::Severity;
 use crate::reached;
+use keys::key_for_cuda;
 use listed::{HARMLESS, gotten, listed};
 use python::names::{Names, called_name, imported_modules};
 use python::strings::{joined_string, plain_string};
@@ -35,6 +37,7 @@ pub(crate) fn residue(
     guards: Option<&dyn Guards>,
     definitions: &Definitions,
     foreign_modules: &SortedMap<String, String>,
+    own_device: Option<&str>,
 ) -> Vec<Found> {
     let branch = guards.is_some();
     let k = kinds();
@@ -45,7 +48,9 @@ pub(crate) fn residue(
         // What has no effect here is for the other modes.
         found.retain(|(_, severity, _)| *severity == Severity::Warning);
     }
-    let of_cuda = |name: &str| name == "torch.cuda" || name.starts_with("torch.cuda.");
+    let of_cuda = |name: &str| {
+        name.starts_with("torch.cuda.") || matches!(name, "torch.cuda" | "torch.Tensor.cuda" | "torch.nn.Module.cuda")
+    };
     let gotten = gotten(view).into_iter().filter(|(_, name)| name == "torch.cuda");
     found.extend(gotten.map(|(call, name)| (call, Severity::Warning, messages::cuda_name_left(name))));
     let names = [k.attribute, k.identifier, k.dotted_name];
@@ -57,19 +62,26 @@ pub(crate) fn residue(
         }
         // `autocast` in `torch.autocast`, and definitions of the program itself where the import fails, are different
         // objects of that name.
-        if index.is_label(id) || [fields().left, fields().name].contains(&index.item(id).field) {
+        let is_set = index.item(id).field == fields().left;
+        if index.is_label(id) || index.item(id).field == fields().name || is_set && index.kind(id) != k.attribute {
             continue;
         }
-        // A name from a star import, or undefined in a fragment, is taken literally.
+        // A name from a star import, undefined in a fragment, or from a function that imports it, is taken literally.
         let as_written = || {
             let name: String = index.text_of(id).split_whitespace().collect();
-            let head = name.split('.').next().unwrap_or("");
-            (view.names.is_free(head) && name.starts_with("torch.cuda")).then_some(name)
+            name.starts_with("torch.cuda").then_some(name)
         };
         let Some(name) = view.names.qualify(index, id).or_else(as_written) else { continue };
         let in_import =
             || index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
         if !of_cuda(&name) || in_import() {
+            continue;
+        }
+        // Told once: a program that sets one often sets many.
+        if is_set {
+            if !found.iter().any(|(.., said)| said.name == "cuda_name_set") {
+                found.push((id, Severity::Info, messages::cuda_name_set(name)));
+            }
             continue;
         }
         // A query is harmless: there is no CUDA, and the result says so.
@@ -100,6 +112,25 @@ pub(crate) fn residue(
             (false, _) => (Severity::Warning, messages::cuda_name_left(name)),
         };
         found.push((id, severity, message));
+    }
+    // `getattr(net, "cuda")()`
+    let is_method =
+        |call: &&Id| index.arguments(**call).positional().nth(1).and_then(|n| plain_string(index, n)) == Some("cuda");
+    let called = |call: &Id| index.parent(*call).filter(|outer| index.callee(*outer) == Some(*call));
+    let methods = view.calls("getattr").iter().filter(is_method).filter_map(called);
+    found.extend(methods.map(|call| (call, Severity::Warning, messages::cuda_call_left())));
+    for &call in view.calls("is_available").iter().filter(|call| !branch && reached::asks_by_name(view, **call)) {
+        let name = index.callee(call).map_or("", |callee| index.text_of(callee));
+        found.push(match reached::may_be_no(view, call) {
+            true => (call, Severity::Info, messages::asks_for_cuda_in_a_branch(name)),
+            false => (call, Severity::Warning, messages::asks_for_cuda(name)),
+        });
+    }
+    if let Some((key, is_lacking)) = key_for_cuda(view, own_device).filter(|_| !branch) {
+        found.push(match is_lacking {
+            true => (key, Severity::Warning, messages::table_lacks_the_target()),
+            false => (key, Severity::Info, messages::key_for_cuda()),
+        });
     }
     // A function of the program may have that name.
     for &call in view.calls("cuda").iter().filter(|call| index.receiver(**call).is_some()) {

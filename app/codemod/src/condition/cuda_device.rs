@@ -31,12 +31,17 @@ pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
         && parent.is_none_or(|p| {
             let kind = index.kind(p);
             kind != k.expression_statement
-                && kind != k.subscript
+                && (kind != k.subscript || is_type(index, p))
                 && !(kind == k.pair && index.children(p).next() == Some(id))
                 && kind != k.concatenated_string
                 && !(kind == k.argument_list && speaks(view, p, id))
                 && !(kind == k.keyword_argument && names_no_device(view, p))
         })
+}
+
+/// `Literal["cpu", "cuda"]` names the devices that are accepted.
+fn is_type(index: &Index<'_>, subscript: Id) -> bool {
+    index.value(subscript).is_some_and(|of| index.text_of(of).rsplit('.').next() == Some("Literal"))
 }
 
 /// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`.

@@ -86,7 +86,8 @@ pub(super) fn finish(
             let covered = Covered::by(manual.iter().map(|remark| &remark.range));
             let spoken_of = Covered::by(manual.iter().flat_map(spoken_of).collect::<Vec<_>>().iter());
             let foreign = &plan.settings.target.foreign_modules;
-            for found in residue(view, facts, plan.guards(facts), plan.settings.definitions, foreign) {
+            let own = plan.settings.target.ledger.autocast.as_ref().map(|own| own.device.as_str());
+            for found in residue(view, facts, plan.guards(facts), plan.settings.definitions, foreign, own) {
                 let start = found.range.start;
                 let told = covered.has(&found.range) && spoken_of.has(&(start..start + 1));
                 let remark = remains(found);

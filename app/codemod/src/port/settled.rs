@@ -2,7 +2,7 @@
 //! or it needs something that only those cards have.
 
 use crate::ported::Edit;
-use crate::reached::only_with_cuda;
+use crate::reached::{asks_by_name, only_with_cuda};
 use python::lines::line_start;
 use python::tree::{Id, kinds};
 use sorting::SortedSet;
@@ -57,11 +57,7 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
         settle(&alternatives);
     }
     // `if CUDAAccelerator.is_available():` stays, and so does its code.
-    let own_query = |test: &Id| {
-        let callee = index.callee(*test).map_or("", |callee| index.text_of(callee));
-        callee.ends_with(".is_available") && !callee.contains(&format!("{VENDOR}.")) && names(*test, VENDOR)
-    };
-    let asked = index.if_statements().filter(|branch| branch.condition().as_ref().is_some_and(own_query));
+    let asked = index.if_statements().filter(|branch| branch.condition().is_some_and(|test| asks_by_name(view, test)));
     out.extend(asked.filter_map(|branch| branch.body()));
     for &test in index.of_kind(k.boolean_operator) {
         // `x.is_cuda and HAS_KERNELS`, where a package may be missing.
@@ -73,7 +69,7 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
             out.push(test);
         }
     }
-    for &list in [k.list, k.tuple, k.set].iter().flat_map(|kind| index.of_kind(*kind)) {
+    for &list in [k.list, k.tuple, k.set, k.subscript].iter().flat_map(|kind| index.of_kind(*kind)) {
         let (own, others): (Vec<Id>, Vec<Id>) = index.parts(list).partition(|part| is_device(view, *part, device));
         out.extend(others.into_iter().filter(|part| !own.is_empty() && index.kind(*part) == k.string));
     }
@@ -150,7 +146,7 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
                         == Some(k.return_statement)
                     && index
                         .condition(*s)
-                        .is_some_and(|test| names(view, test, VENDOR) && index.text_of(test).starts_with("not"))
+                        .is_some_and(|test| names(view, test, VENDOR) && index.kind(test) == k.not_operator)
             };
             let test = index.parts(block).take_while(|s| *s < at).find(turns_away)?;
             Some((index.range(index.condition(test)?), index.range(test).end..index.range(block).end))

@@ -125,9 +125,7 @@ impl<'d> Lists<'d> {
         }
         let heads: Vec<&str> = entries.keys().map(|name| name.split('.').next().unwrap_or(name)).collect();
         let known = |binding: &str| binding.split('.').next().is_some_and(|head| heads.contains(&head));
-        if view.has_word("torch") && view.names.is_free("torch")
-            || view.names.bindings.iter().any(|binding| known(&binding.qualified))
-        {
+        if view.has_word("torch") || view.names.bindings.iter().any(|binding| known(&binding.qualified)) {
             for (at, name) in used(view) {
                 let covering = covering(&name);
                 // If its package is imported, the import is what fails.
@@ -190,6 +188,7 @@ impl<'d> Lists<'d> {
         let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
         let has_environment = view.words().any(|(word, _)| is_environment(word));
         let runs_programs = self.list(RUNNING).iter().any(|one| view.has_word(&one.name));
+        let is_hidden = |at: Id| only_with_cuda(view, at).is_some() || on_another_system(view, at);
         let mut set = |name: &str, at: Id, is_read: bool| {
             let listed = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name));
             if let Some(listed) = listed.filter(|_| is_name(name)) {
@@ -219,7 +218,11 @@ impl<'d> Lists<'d> {
                 {
                     let asks =
                         index.ancestors(string).nth(1).and_then(|call| called_name(index, call)) == Some("which");
-                    commands.entry(&listed.name).or_insert((string, asks || view.is_tried(string)));
+                    let found = (string, asks || view.is_tried(string));
+                    let first = commands.entry(&listed.name).or_insert(found);
+                    if is_hidden(first.0) && !is_hidden(string) {
+                        *first = found;
+                    }
                 }
             }
         }
@@ -238,7 +241,10 @@ impl<'d> Lists<'d> {
                 continue;
             };
             let severity = if is_read || chooses.is_some() { Severity::Warning } else { Severity::Info };
-            let Some(at) = places.iter().map(|(at, _)| *at).min_by_key(|at| index.item(*at).start) else { continue };
+            let Some(at) = places.iter().map(|(at, _)| *at).min_by_key(|at| (is_hidden(*at), index.item(*at).start))
+            else {
+                continue;
+            };
             let (names, remedy) = (list_of(places.into_iter().map(|(_, name)| name)), self.remedy(listed));
             let (severity, said) = self.say(entry, severity, || match is_read {
                 true => messages::cuda_variable_read(names, remedy),
@@ -262,9 +268,14 @@ impl<'d> Lists<'d> {
         for (listed, (name, value)) in self.list(NEEDED).iter().filter_map(|one| Some((one, one.name.split_once('=')?)))
         {
             let mut arguments = index.of_kind(kinds().keyword_argument).iter();
+            let text = value.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            let is_given = |given: Id| match text {
+                Some(text) => plain_string(index, given) == Some(text),
+                None => index.is_text(given, value),
+            };
             let is_it = |at: &&Id| {
                 index.keyword_name(**at) == Some(name)
-                    && index.value(**at).is_some_and(|given| index.is_text(given, value))
+                    && index.value(**at).is_some_and(is_given)
                     && only_with_cuda(view, **at).is_none()
                     && !on_another_system(view, **at)
             };
@@ -301,7 +312,8 @@ impl<'d> Lists<'d> {
             let mut named = self.list(DEVICES).iter().filter_map(|one| arguments.keyword(&one.name));
             let given = named.next().filter(|_| moves || makes);
             let first = arguments.positional().next();
-            let first = first.filter(|_| moves || qualified.as_deref() == Some("torch.device"));
+            let first = first
+                .filter(|_| moves || matches!(qualified.as_deref(), Some("torch.device" | "torch.set_default_device")));
             let number = given.or(first).filter(is_number);
             if let Some(number) = number.filter(|_| !is_of_other_object(project, view, call)) {
                 let said = || messages::device_by_number(index.text_of(number));
@@ -371,12 +383,12 @@ pub(super) fn used(view: &FileView<'_>) -> Vec<(Id, String)> {
     out
 }
 
-/// The full name of an identifier or an attribute; a fragment uses `torch` without importing it.
+/// The full name of an identifier or an attribute; a fragment uses `torch` without importing it, and a function may import it for
+/// another.
 fn full_name(view: &FileView<'_>, id: Id) -> Option<String> {
     let as_written = || {
         let name: String = view.index.text_of(id).split_whitespace().collect();
-        let is_torch = view.names.is_free("torch") && (name == "torch" || name.starts_with("torch."));
-        is_torch.then_some(name)
+        (name == "torch" || name.starts_with("torch.")).then_some(name)
     };
     view.names.qualify(&view.index, id).or_else(as_written)
 }

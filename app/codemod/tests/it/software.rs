@@ -256,3 +256,108 @@ fn the_list_has_what_the_metadata_says() {
     let missing: Vec<&str> = modules.filter(|name| listed.iter().all(|one| one.name != **name)).collect();
     assert_eq!(missing, [""; 0]);
 }
+
+#[test]
+fn a_table_without_an_entry_for_the_target() {
+    let lacks = "has an entry for CUDA and none for the target";
+    check("t = {\"cpu\": 1, \"cuda\": 2}[x.device.type]\n", 1, WARNING, lacks);
+    check("t = {\n    \"cuda\": 2,\n    \"cpu\": 1,\n}\ny = t[kind]\n", 2, WARNING, lacks);
+    check("self.t = {\"cpu\": 1, \"cuda\": 2}\ny = self.t.get(kind)\n", 1, WARNING, lacks);
+    // One note, at the first key.
+    let key = "is a key here";
+    check("t = {\"cpu\": 0, \"cuda\": 0}\nt[\"cuda\"] += 1\n", 1, INFO, key);
+    check_one("y = t.get(\"cuda\")\nz = t[\"cuda\"]\n", 1, key);
+    // Not at the first, which the target does not reach.
+    let said = |target, text| said(target, text).iter().map(|d| d.original.line).collect::<Vec<_>>();
+    let text = "import torch\n\nif torch.cuda.is_available():\n    y = t[\"cuda\"]\nz = t[\"cuda:0\"]\n";
+    assert_eq!(said("ipu", text), [3, 5]);
+    let own = said("xpu", "t = {\"cuda\": 1, \"xpu\": 2, \"cpu\": 3}[kind]\n");
+    assert_eq!(own, [0; 0]);
+    check_silent("t = {\"cuda_home\": 1}\nprint(\"cuda\")\n");
+}
+
+#[test]
+fn a_type_names_the_devices_that_are_accepted() {
+    let text = "from typing import Literal\n\nDevice = Literal[\"cpu\", \"cuda\"]\n";
+    assert!(port_script("hpu", text).files[0].text.contains("Literal[\"cpu\", \"hpu\"]"));
+    assert!(said("ipu", text)[0].message.contains("names a CUDA device"));
+    let own = text.replace("\"cpu\"", "\"cpu\", \"hpu\"");
+    assert_eq!(port_script("hpu", &own).files[0].text, own);
+}
+
+#[test]
+fn a_program_that_sets_names_in_the_module() {
+    check_one("import torch\n\ntorch.cuda.Event = Mine\ntorch.cuda.stream = mine\n", 3, "is set here");
+}
+
+#[test]
+fn what_a_function_imports_for_another() {
+    check(
+        "def f():\n    torch = load()\n    getattr(torch, \"cuda\").synchronize()\n",
+        3,
+        WARNING,
+        "`torch.cuda` remains",
+    );
+    check("def f():\n    torch = load()\n    torch.cuda.set_stream(s)\n", 3, WARNING, "set_stream");
+}
+
+#[test]
+fn the_method_cuda_by_its_name() {
+    let left = "needs an NVIDIA GPU";
+    check("getattr(net, \"cuda\")()\n", 1, WARNING, left);
+    check("import torch\n\nnet.apply(torch.nn.Module.cuda)\n", 3, WARNING, "`torch.nn.Module.cuda` remains");
+    check_silent("flag = getattr(args, \"cuda\")\n");
+}
+
+#[test]
+fn a_program_that_is_first_named_for_another_system() {
+    let text = "import platform, subprocess\n\nif platform.system() == \"Windows\":\n    tool = \"nvidia-smi\"\nelse:\n    \
+        tool = \"nvidia-smi\"\nsubprocess.run([tool])\n";
+    check(text, 6, WARNING, "`nvidia-smi` is a program of NVIDIA's");
+}
+
+#[test]
+fn a_question_by_the_name_of_its_class() {
+    let text = "def choose():\n    if CUDAAccelerator.is_available():\n        return \"cuda\"\n    return \"cpu\"\n";
+    for target in TARGETS {
+        let said = said(target, text);
+        let places: Vec<_> = said.iter().map(|d| (d.original.line, d.severity)).collect();
+        assert_eq!(places, [(2, INFO)], "{target}: {said:?}");
+    }
+}
+
+/// Whatever runs programs, chooses cards or compares versions: no target passes over it.
+#[test]
+fn nothing_for_the_source_vendor_is_passed_over() {
+    for code in [
+        "try:\n    from apex.optimizers import FusedAdam\nexcept ImportError:\n    FusedAdam = None",
+        "try:\n    import cupy as np\nexcept ImportError:\n    import numpy as np",
+        "cupy = importlib.import_module(\"cupy\")",
+        "getattr(torch, \"cuda\").synchronize()",
+        "os.environ[\"NCCL_DEBUG\"] = \"INFO\"",
+        "os.environ.setdefault(\"NCCL_P2P_DISABLE\", \"1\")",
+        "os.putenv(\"NCCL_DEBUG\", \"INFO\")",
+        "os.environ[\"CUDA_VISIBLE_DEVICES\"] = str(rank)",
+        "os.system(\"CUDA_VISIBLE_DEVICES=0 python train.py\")",
+        "os.system(\"nvidia-smi\")",
+        "subprocess.check_output([\"/usr/bin/nvidia-smi\", \"-L\"])",
+        "subprocess.getoutput(\"nvidia-smi | grep MiB\")",
+        "x = torch.zeros(1, device=0)",
+        "x = y.to(0)",
+        "torch.set_default_device(0)",
+        "x = torch.load(\"x.pt\", map_location=0)",
+        "assert torch.version.cuda >= \"11\"",
+        "major = int(torch.version.cuda.split(\".\")[0])",
+        "import bitsandbytes as bnb\nopt = bnb.optim.Adam8bit(p)",
+        "import triton\n@triton.jit\ndef kernel(p):\n    pass",
+        "model = A.from_pretrained(\"x\", attn_implementation=\"flash_attention_2\")",
+        "parser.add_argument(\"--device\", default=\"cuda\")",
+    ] {
+        let text = format!("import importlib, os, subprocess, torch\n\n{code}\n");
+        for target in TARGETS {
+            let ported = port_script(target, &text).files.remove(0);
+            let is_told = ported.diagnostics.iter().any(|d| d.original.line >= 3);
+            assert!(is_told || !ported.text.contains(code), "{target}: {code}");
+        }
+    }
+}

@@ -124,7 +124,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             walk(&path, files)?;
-        } else if path.extension().is_some_and(|end| end == "py") {
+        } else if path.is_file() && path.extension().is_some_and(|end| end == "py") {
             files.push(path);
         }
     }
