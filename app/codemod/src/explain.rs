@@ -2,6 +2,7 @@
 //! a traceback.
 
 mod frames;
+mod left_on_host;
 mod log;
 mod operations;
 mod samples;
@@ -11,6 +12,7 @@ use crate::check::CheckFailure;
 use crate::ported::{Ported, Severity, SourceFile};
 use crate::recipe::{LESSON, recipe_id};
 use guide::{Citation, Guide, Section};
+pub use left_on_host::{LeftOnHost, left_on_host};
 use log::{Kind, Line};
 use python::notebook::CellPlace;
 use samples::Pattern;

@@ -77,7 +77,8 @@ fn the_first_exception_comes_first() {
 
 #[test]
 fn an_error_comes_before_a_warning() {
-    let log = "2024-05-01 12:00:01.5: I a.cc:3] card 1 is busy\n12:00:02 WARNING no driver of the card\nno CUDA card here\n";
+    let log =
+        "2024-05-01 12:00:01.5: I a.cc:3] card 1 is busy\n12:00:02 WARNING no driver of the card\nno CUDA card here\n";
     check(
         log,
         &[
@@ -93,7 +94,8 @@ fn the_sample_that_says_more_leads() {
     let guides = vec![page(
         "all",
         "",
-        &[section("any", "no attribute '"), section("amp", "no attribute 'amp'"), section("other", "module 'card'")].concat(),
+        &[section("any", "no attribute '"), section("amp", "no attribute 'amp'"), section("other", "module 'card'")]
+            .concat(),
     )];
     let check = |log: &str, expected: &[&str]| assert_eq!(ids(&explain(log, &guides, None, None)), expected);
     let log = "module 'card' has no attribute 'amp'";
@@ -144,10 +146,7 @@ fn samples_are_checked() {
     let across = [section("cuda", "the … is busy right now"), section("busy", "is busy right")].concat();
     check(&across, &[]);
     let twice = [section("cuda", "the card is busy"), section("busy", "the card is busy")].concat();
-    check(
-        &twice,
-        &["guides/all.md:14: this line leads to all#busy", "guides/all.md:25: this line leads to all#cuda"],
-    );
+    check(&twice, &["guides/all.md:14: this line leads to all#busy", "guides/all.md:25: this line leads to all#cuda"]);
     let nothing = "```says nothing\nthe card is busy, said the doorman\n```\n";
     check(
         &[&section("busy", "the card is busy"), nothing].concat(),
