@@ -1,6 +1,7 @@
 //! Tests of the whole that run no training: the rules of the workspace, generated inputs, and ports of single texts.
 
 mod coverage;
+mod explained;
 mod frozen;
 #[path = "../fuzz/fuzz.rs"]
 mod fuzz;

@@ -8,7 +8,10 @@ use crate::project::Project;
 use crate::reading::text_of;
 use crate::said::say_line;
 use anyhow::{Context, Result, bail};
-use codemod::{Candidate, Explanation, Frame, Options, PortedProject, RecipeSet, Side, embedded_guides, explain, port};
+use codemod::{
+    Candidate, Explanation, Frame, LeftOnHost, Options, PortedProject, RecipeSet, Side, embedded_guides, explain,
+    left_on_host, port,
+};
 use python::SourceFile;
 use serde_json::json;
 use std::fmt::Write;
@@ -26,6 +29,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<bool> {
     }
     let (log, above) = read(args)?;
     let target = args.target.as_deref();
+    let mut left = Vec::new();
     let mut found = match (&args.project, target) {
         (Some(path), Some(target)) => {
             let project = Project::read(std::slice::from_ref(path), None)?;
@@ -41,7 +45,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<bool> {
             let ported = port(&files, recipes, &own);
             let unrejected = (own != all).then(|| port(&files, recipes, &all));
             let project = PortedProject { files: &files, ported: &ported, unrejected: unrejected.as_ref() };
-            explain(&log, embedded_guides(), Some(target), Some(project))
+            let found = explain(&log, embedded_guides(), Some(target), Some(project));
+            left = left_on_host(&found, &ported, &recipes.target_facts(target));
+            found
         }
         _ => explain(&log, embedded_guides(), target, None),
     };
@@ -53,7 +59,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<bool> {
             json!({ "known": known, "candidates": found.candidates, "frames": found.frames })
         ))?,
         ListFormat::Text => {
-            print(&text(&found))?;
+            print(&text(&found, &left))?;
             if !known {
                 say_line!(
                     "portolan: not known here: no section of the guides answers a line of this log. If the log has an earlier \
@@ -107,7 +113,7 @@ fn end_of(mut from: impl Read) -> std::io::Result<(Vec<u8>, usize)> {
     }
 }
 
-fn text(found: &Explanation) -> String {
+fn text(found: &Explanation, left: &[LeftOnHost]) -> String {
     let mut out = String::new();
     for (index, candidate) in found.candidates.iter().enumerate() {
         let Candidate { section, title, cause, remedy, source, line, text, operation, .. } = candidate;
@@ -148,6 +154,12 @@ fn text(found: &Explanation) -> String {
         for message in &frame.messages {
             let _ = writeln!(out, "      {}[{}] {}", word(message.severity), message.recipe, message.message);
         }
+    }
+    if !left.is_empty() {
+        out += "Not moved to the device in the port:\n";
+    }
+    for LeftOnHost { path, line, code, names } in left {
+        let _ = writeln!(out, "   {path}:{line}: {}\n      move {} above this line", shortened(code), names.join(", "));
     }
     out
 }

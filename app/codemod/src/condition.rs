@@ -101,6 +101,7 @@ enum Test {
     LeadsToTraining,
     LoadedByProgram,
     StepLeft,
+    MovesElsewhere,
     FileKeepsStep,
     TapesInGraphs,
     FirstDevice,
@@ -295,6 +296,7 @@ impl Compiler<'_> {
             "file leads to training" => Test::LeadsToTraining,
             "a program loads the file" => Test::LoadedByProgram,
             "a training step is left" => Test::StepLeft,
+            "another file moves something to a device" => Test::MovesElsewhere,
             "file keeps its training step" => Test::FileKeepsStep,
             "file trains in graph functions" => Test::TapesInGraphs,
             "project gets its first device" => Test::FirstDevice,
@@ -460,6 +462,7 @@ impl Condition {
             Test::LeadsToTraining => trains(s) || imports::leads_to_training(s),
             Test::LoadedByProgram => s.project.is_loaded_by_a_program(s.view),
             Test::StepLeft => s.project.step_is_left && !s.settings.target.imports_step_software(s.view),
+            Test::MovesElsewhere => s.project.moves_elsewhere(s.view),
             Test::TapesInGraphs => !graph_functions(s.view).is_empty(),
             Test::FileKeepsStep => s.settings.target.keeps_training_step(s.view),
             Test::FirstDevice => s.project.moves_models,
@@ -553,6 +556,7 @@ impl Condition {
             | Test::FileContains(_)
             | Test::ProjectPins(..)
             | Test::StepLeft
+            | Test::MovesElsewhere
             | Test::FileKeepsStep
             | Test::TapesInGraphs
             | Test::FirstDevice

@@ -2,6 +2,7 @@
 //! a traceback.
 
 mod frames;
+mod left_on_host;
 mod log;
 mod operations;
 mod samples;
@@ -11,7 +12,8 @@ use crate::check::CheckFailure;
 use crate::ported::{Ported, Severity, SourceFile};
 use crate::recipe::{LESSON, recipe_id};
 use guide::{Citation, Guide, Section};
-use log::Line;
+pub use left_on_host::{LeftOnHost, left_on_host};
+use log::{Kind, Line};
 use python::notebook::CellPlace;
 use samples::Pattern;
 use serde::{Deserialize, Serialize};
@@ -158,7 +160,7 @@ struct Hit<'g> {
     guide: &'g Guide,
     section: &'g Section,
     line: usize,
-    is_exception: bool,
+    kind: Kind,
     /// Number of characters of the sample that don't vary.
     length: usize,
 }
@@ -168,21 +170,28 @@ fn candidates(lines: &[Line], guides: &[Guide], target: Option<&str>) -> Vec<Can
     let mut hits: Vec<Hit<'_>> = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let text = line.with(lines.get(number + 1));
-        for (guide, section, patterns) in &answering {
-            let found = patterns.iter().filter(|pattern| pattern.is_in(&text)).map(|pattern| pattern.length);
-            let Some(length) = found.max() else { continue };
-            let hit = Hit { guide, section, line: number, is_exception: line.exception.is_some(), length };
-            // Of one section's lines, the first exception counts.
+        let said = answering.iter().filter_map(|(guide, section, patterns)| {
+            let found = patterns.iter().filter(|pattern| pattern.is_in(&text));
+            Some((*guide, *section, found.max_by_key(|pattern| pattern.length)?))
+        });
+        let said: Vec<(&Guide, &Section, &Pattern)> = said.collect();
+        for (guide, section, pattern) in &said {
+            // A sample that is part of another one is for the messages that no section knows better.
+            if said.iter().any(|(_, other, more)| !std::ptr::eq(*other, *section) && more.says_more_than(pattern)) {
+                continue;
+            }
+            let hit = Hit { guide, section, line: number, kind: line.kind, length: pattern.length };
+            // Of one section's lines, the first of the most serious kind counts.
             match hits.iter_mut().find(|other| std::ptr::eq(other.section, *section)) {
-                Some(other) if other.is_exception || !hit.is_exception => {}
+                Some(other) if other.kind <= hit.kind => {}
                 Some(other) => *other = hit,
                 None => hits.push(hit),
             }
         }
     }
-    // Exceptions come before other lines; the first of several processes' and of a chain is most likely the cause of the
-    // others; of two samples in one line, the one that says more.
-    sorting::by_key(&mut hits, |hit| (!hit.is_exception, hit.line, usize::MAX - hit.length));
+    // Exceptions come before other lines, and warnings after them; the first of several processes' and of a chain is most
+    // likely the cause of the others; of two samples in one line, the one that says more.
+    sorting::by_key(&mut hits, |hit| (hit.kind, hit.line, usize::MAX - hit.length));
     let mut found: Vec<Candidate> = Vec::new();
     for hit in &hits {
         for candidate in operations::looked_up(hit, &lines[hit.line], guides, target) {

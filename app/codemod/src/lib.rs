@@ -60,7 +60,8 @@ pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use error::RecipeError;
 pub use example::{Example, pack_examples};
 pub use explain::{
-    Candidate, Changed, Explanation, Frame, Message, Operation, PortedProject, Side, check_samples, explain,
+    Candidate, Changed, Explanation, Frame, LeftOnHost, Message, Operation, PortedProject, Side, check_samples,
+    explain, left_on_host,
 };
 pub use ledger::{Figure, Ledger, LedgerEntry, ledgers};
 pub use matrix::{Matrix, MatrixCell, MatrixRow, matrix};

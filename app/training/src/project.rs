@@ -72,6 +72,11 @@ fn naming_device<'v>(view: &'v FileView<'_>) -> impl Iterator<Item = &'v str> {
     device_places(view).flat_map(definitions).map(|definition| view.name_of(definition))
 }
 
+/// Whether a file moves something to a device.
+fn moves(view: &FileView<'_>) -> bool {
+    !view.calls("cuda").is_empty() || view.calls("to").iter().any(|call| moves_to_device(view, *call))
+}
+
 /// Whether a call of `to` has more than a type as its argument.
 pub(crate) fn moves_to_device(view: &FileView<'_>, call: Id) -> bool {
     let is_type =
@@ -208,6 +213,8 @@ pub struct ProjectFacts<'v, 't> {
     keepers: SortedSet<String>,
     /// Whether some file passes a loss and an optimizer to a scaler.
     pub hands_losses: bool,
+    /// Files that move something to a device.
+    moving: SortedSet<String>,
     /// Whether some file of the original project wraps a model for several devices.
     pub wraps_models: bool,
     /// Code that none of its programs reaches; queried for the original project.
@@ -277,6 +284,11 @@ impl<'v, 't> ProjectFacts<'v, 't> {
     /// Whether a program trains in a file, and none of its files names a device.
     pub fn trains_without_device(&self, view: &FileView<'_>) -> bool {
         self.without_device.contains(view.path)
+    }
+
+    /// Whether another file moves something to a device.
+    pub fn moves_elsewhere(&self, view: &FileView<'_>) -> bool {
+        self.moving.iter().any(|path| path != view.path)
     }
 
     /// Whether another file that is loaded with this one changes a learning rate: the one that loads it, or another
@@ -377,6 +389,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
                 .collect(),
             keepers,
             hands_losses: views.iter().any(|view| calls_scaler(view)),
+            moving: views.iter().filter(|view| moves(view)).map(|view| view.path.to_owned()).collect(),
             wraps_models: views.iter().any(|view| WRAPPERS.iter().any(|name| !view.calls(name).is_empty())),
             unused: Rc::default(),
         };

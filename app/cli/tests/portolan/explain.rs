@@ -65,6 +65,28 @@ fn the_projects_lines_are_shown_with_those_of_the_port() {
 }
 
 #[test]
+fn a_batch_that_is_left_on_the_host_is_named() {
+    let program = |inside: &str| {
+        format!(
+            "import torch\n\ndevice = \"cuda\"\nnet = torch.nn.Linear(4, 2).to(device)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+             for x, y in loader:\n    optimizer.zero_grad()\n{inside}    loss = torch.nn.functional.mse_loss(net(x), y)\n    \
+             loss.backward()\n    optimizer.step()\n"
+        )
+    };
+    let log = "  File \"train.py\", line 8, in <module>\n    loss = torch.nn.functional.mse_loss(net(x), y)\nRuntimeError: Expected all \
+               tensors to be on the same device, but found at least two devices, cpu and xpu:0!\n";
+    let answer = |program: &str, log: &str| {
+        let home = folder(&[("job.log", log), ("train.py", program)]);
+        let ran = portolan(home.path(), &["explain", "job.log", "--target", "xpu", "--project", "train.py"]);
+        ran.out.split_once("Not moved to the device in the port:\n").map(|(_, left)| left.to_owned())
+    };
+    let expected = "   train.py:7: optimizer.zero_grad()\n      move x, y above this line\n";
+    assert_eq!(answer(&program(""), log).as_deref(), Some(expected));
+    assert_eq!(answer(&program("    x, y = x.to(device), y.to(device)\n"), log), None);
+    assert_eq!(answer(&program(""), &log.replace("Expected all", "Not all")), None);
+}
+
+#[test]
 fn an_operation_is_looked_up() {
     let log = "poptorch.poptorch_core.Error: In unknown:0: 'poptorch_cpp_error': Unsupported ops found in compiled model: [aten::linalg_svd]. Not all\n";
     let answer = json(log, &["--target", "ipu"]);

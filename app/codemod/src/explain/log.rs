@@ -6,6 +6,21 @@ use super::samples::plain;
 const LONGEST: usize = 1 << 20;
 /// Only this many bytes of a line are read.
 const WIDEST: usize = 4096;
+/// A level is among this many words at the start of a line.
+const WORDS_OF_A_LEVEL: usize = 8;
+
+/// How much a line says about a failure: the first kind most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// It names an exception.
+    Exception,
+    /// An error, or a line without a level.
+    Other,
+    /// A warning.
+    Warning,
+    /// What a program says in any case.
+    Information,
+}
 
 /// A line of a log, without colours.
 pub(super) struct Line {
@@ -15,6 +30,7 @@ pub(super) struct Line {
     pub(super) text: String,
     /// Where the name of an exception begins that it reports.
     pub(super) exception: Option<usize>,
+    pub(super) kind: Kind,
 }
 
 impl Line {
@@ -44,7 +60,8 @@ pub(super) fn lines(log: &str) -> Vec<Line> {
             text.truncate(end);
             if !text.trim().is_empty() {
                 let exception = exception(&text);
-                lines.push(Line { number: above + index + 1, text, exception });
+                let kind = if exception.is_some() { Kind::Exception } else { level(&text) };
+                lines.push(Line { number: above + index + 1, text, exception, kind });
             }
         }
     }
@@ -96,9 +113,37 @@ fn exception(text: &str) -> Option<usize> {
     text.find("what():")
 }
 
+/// The level that a logger writes before a message: `WARNING`, `[info]`, `|CCL_WARN|`, `UserWarning:`, `I` after a time.
+fn level(text: &str) -> Kind {
+    let mut words = text.split([' ', '|']).filter(|word| !word.is_empty()).take(WORDS_OF_A_LEVEL).peekable();
+    while let Some(word) = words.next() {
+        let is_time = word.ends_with(':') && word.starts_with(|c: char| c.is_ascii_digit());
+        if is_time && words.peek() == Some(&"I") {
+            return Kind::Information;
+        }
+        if is_time && words.peek() == Some(&"W") {
+            return Kind::Warning;
+        }
+        let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if name.ends_with("Warning") || ["warn", "warning"].iter().any(|level| is_level(name, level)) {
+            return Kind::Warning;
+        }
+        if ["info", "debug"].iter().any(|level| is_level(name, level)) {
+            return Kind::Information;
+        }
+    }
+    Kind::Other
+}
+
+/// Whether a word is a level: `INFO`, and `CCL_INFO` of a library.
+fn is_level(word: &str, level: &str) -> bool {
+    let own = word.rsplit('_').next().unwrap_or(word);
+    own.eq_ignore_ascii_case(level)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{exception, lines};
+    use super::{Kind, exception, level, lines};
 
     fn check(log: &str, expected: &[(usize, &str)]) {
         let lines = lines(log);
@@ -118,6 +163,21 @@ mod tests {
         check("\u{1b}[", &[]);
         check("\u{1b}", &[]);
         check("", &[]);
+    }
+
+    #[test]
+    fn levels_of_loggers() {
+        let check = |text: &str, expected: Kind| assert!(level(text) == expected, "{text}");
+        check("2024-05-09 20:15:40.100112: I tsl/cudart_stub.cc:31] no CUDA", Kind::Information);
+        check("2024-05-09 20:15:40.100112: W dso_loader.cc:64] no CUDA", Kind::Warning);
+        check("2024-05-09 20:15:40.100112: E bfc_allocator.cc:98] full", Kind::Other);
+        check("09/02/2024 10:12:40 - INFO - __main__ - training", Kind::Information);
+        check("[WARNING|trainer.py:2] 2024 >> slow", Kind::Warning);
+        check("2023:12:01-09:22:10:(4410) |CCL_WARN| no launcher", Kind::Warning);
+        check("2023:12:01-09:22:10:(4410) |CCL_ERROR| no launcher", Kind::Other);
+        check("/a/b.py:3: UserWarning: no card", Kind::Warning);
+        check("I lost the card", Kind::Other);
+        check("card 0: lost", Kind::Other);
     }
 
     #[test]

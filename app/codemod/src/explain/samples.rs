@@ -17,6 +17,17 @@ impl Pattern {
         Pattern { parts, length }
     }
 
+    /// Whether every message with this sample has the other one, too, and not the reverse.
+    pub(super) fn says_more_than(&self, other: &Pattern) -> bool {
+        // What varies is not in the other's text.
+        let is_in = |own: &Pattern, text: &Pattern| {
+            let text = text.parts.join("\0");
+            let length = text.len();
+            own.is_in(&(text, length))
+        };
+        is_in(other, self) && !is_in(self, other)
+    }
+
     /// Whether the sample is in a text that [`plain`] returned, and begins in its first bytes.
     pub(super) fn is_in(&self, (text, first): &(String, usize)) -> bool {
         let mut at = 0;
@@ -45,6 +56,21 @@ pub(super) fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Pattern, plain};
+
+    #[test]
+    fn a_sample_within_another() {
+        let check = |more: &str, less: &str, expected: bool| {
+            let (more, less) = (Pattern::new(more), Pattern::new(less));
+            assert_eq!(more.says_more_than(&less), expected);
+            assert!(!less.says_more_than(&more));
+        };
+        check("card 1 is lost", "card … is lost", true);
+        check("no attribute 'amp'", "no attribute", true);
+        check("the card … is lost", "card … lost", true);
+        check("card is lost", "card … is lost", true);
+        check("card … lost", "card … lost", false);
+        check("a card is lost", "the card", false);
+    }
 
     #[test]
     fn what_varies_is_any_text() {

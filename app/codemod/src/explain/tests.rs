@@ -76,6 +76,34 @@ fn the_first_exception_comes_first() {
 }
 
 #[test]
+fn an_error_comes_before_a_warning() {
+    let log =
+        "2024-05-01 12:00:01.5: I a.cc:3] card 1 is busy\n12:00:02 WARNING no driver of the card\nno CUDA card here\n";
+    check(
+        log,
+        &[
+            "3:all#cuda no CUDA card here",
+            "2:all#driver 12:00:02 WARNING no driver of the card",
+            "1:one#busy 2024-05-01 12:00:01.5: I a.cc:3] card 1 is busy",
+        ],
+    );
+}
+
+#[test]
+fn the_sample_that_says_more_leads() {
+    let guides = vec![page(
+        "all",
+        "",
+        &[section("any", "no attribute '"), section("amp", "no attribute 'amp'"), section("other", "module 'card'")]
+            .concat(),
+    )];
+    let check = |log: &str, expected: &[&str]| assert_eq!(ids(&explain(log, &guides, None, None)), expected);
+    let log = "module 'card' has no attribute 'amp'";
+    check(log, &[&format!("1:all#amp {log}"), &format!("1:all#other {log}")]);
+    check("net has no attribute 'to'", &["1:all#any net has no attribute 'to'"]);
+}
+
+#[test]
 fn at_most_three() {
     let log = "no CUDA card here\nno driver of the card\ncard 1 is busy\nthe processes don't join\n";
     assert_eq!(explain(log, &guides(), None, None).candidates.len(), 3);
@@ -114,7 +142,11 @@ fn samples_are_checked() {
     let both = [section("cuda", "card is busy now"), section("busy", "the card is busy")].concat();
     check(&both, &[]);
     let within = [section("cuda", "the card is busy now"), section("busy", "the card is busy")].concat();
-    check(&within, &["guides/all.md:14: this line leads to all#busy"]);
+    check(&within, &[]);
+    let across = [section("cuda", "the … is busy right now"), section("busy", "is busy right")].concat();
+    check(&across, &[]);
+    let twice = [section("cuda", "the card is busy"), section("busy", "the card is busy")].concat();
+    check(&twice, &["guides/all.md:14: this line leads to all#busy", "guides/all.md:25: this line leads to all#cuda"]);
     let nothing = "```says nothing\nthe card is busy, said the doorman\n```\n";
     check(
         &[&section("busy", "the card is busy"), nothing].concat(),

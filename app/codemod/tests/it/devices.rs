@@ -72,6 +72,31 @@ fn the_cpu_beside_a_test_for_cuda_is_no_device_to_replace() {
 }
 
 #[test]
+fn a_device_that_nothing_is_moved_to_is_told_unless_another_file_moves_things() {
+    let train = "import torch\nfrom models import Net\n\ndevice = torch.device(\"cuda\" if torch.cuda.is_available() else \"cpu\")\n\
+                 net = Net()\nnet(torch.rand(4, 8)).mean().backward()\n";
+    let model = |moves: &str| {
+        format!(
+            "import torch\n\n\nclass Net(torch.nn.Linear):\n    def forward(self, x):\n        return super().forward(x{moves})\n"
+        )
+    };
+    for target in ["hpu", "xpu"] {
+        let check = |moves: &str, expected: bool| {
+            check_in_project(
+                target,
+                &[("train.py", train), ("models.py", &model(moves))],
+                "Nothing is moved to this",
+                expected,
+            );
+        };
+        check("", true);
+        check(".to(torch.float32)", true);
+        check(".to(DEVICE)", false);
+        check(".cuda()", false);
+    }
+}
+
+#[test]
 fn the_number_of_a_card_that_chooses_none_is_told_once() {
     let said = ported(
         "hpu",
