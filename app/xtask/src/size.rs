@@ -63,6 +63,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
         ("check", 260.0, 260.0),
         ("desk", 150.0, 150.0),
         ("larcv", 180.0, 183.0),
+        ("guide_file", 150.0, 224.0),
         ("site_file", 150.0, 150.0),
         ("own_script", 150.0, 150.0),
     ] {
