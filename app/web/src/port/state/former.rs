@@ -58,7 +58,7 @@ impl Beside {
         self.own_choice.iter_mut().chain(of_former.flatten())
     }
 
-    fn to_bytes(&mut self) -> Vec<u8> {
+    fn written(&mut self) -> Vec<u8> {
         let without = self.choices().all(|choice| choice.guides.is_empty());
         let mut bytes = vec![if without { VERSION } else { WITH_GUIDES }];
         bytes.extend(postcard::to_allocvec(self).unwrap_or_default());
@@ -199,7 +199,7 @@ impl State {
         }
         let (former, own_choice) = (self.former.clone(), self.own_choice.clone());
         let (ticked, twin) = (self.ticked.clone(), self.kept_twin());
-        Beside { former, given: self.given, own_choice, ticked, twin, originals, originals_of_former }.to_bytes()
+        Beside { former, given: self.given, own_choice, ticked, twin, originals, originals_of_former }.written()
     }
 
     /// Restores what was saved: the project, and the result of [`State::beside`].
