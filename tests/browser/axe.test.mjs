@@ -11,6 +11,8 @@ import { dist, root, serve } from "./site.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const trainer = readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8");
+/** The guide that the page about recipes teaches. */
+const ownGuide = /\{#own-site\}\n[^]*?````markdown\n([^]*?)````/.exec(readFileSync(join(root, "guides/writing-a-recipe.md"), "utf8"))[1];
 const all = { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] };
 /** Those of them that look at colours. */
 const colours = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
@@ -79,6 +81,17 @@ const views = {
       await opened.tab("error");
       await page.locator("#error-log").fill("AssertionError: Torch not compiled with CUDA enabled");
       await page.locator("#error-found h3").first().waitFor();
+    },
+  ],
+  "port, the user's own guide": [
+    "port/",
+    async (page) => {
+      const opened = await port(page);
+      await opened.fill('import fastevents\nevents = fastevents.load_gpu("a.h5")\n');
+      await opened.chooseFiles([{ name: "events.md", text: ownGuide }]);
+      await page.locator("#own-guides span").waitFor();
+      await opened.chooseFiles([{ name: "events.md", text: ownGuide.replace("diff rule", "diff rule usafe") }]);
+      await page.locator(".port-notice.bad").waitFor();
     },
   ],
   launch: ["launch/", (page) => page.locator("#field-target").waitFor()],

@@ -137,6 +137,19 @@ test("an example of a guide opens, and so does the sample", { timeout: 90_000 },
   await close();
 });
 
+test("a user's own guide is read without a network", { timeout: 90_000 }, async () => {
+  const { page, faults, port, close } = await opened();
+  await fillForHpu(page, port);
+  await port.fill("import events\n\nx = events.load_gpu(1)\n");
+  await port.settled();
+  const guide = '+++\ntitle = "Ours"\ntarget = "hpu"\n+++\n\n## One {#one}\n\nWhy.\n\n```diff rule\n- events.load_gpu($X)\n+ events.load($X)\n```\n';
+  await port.chooseFiles([{ name: "ours.md", text: guide }]);
+  await page.locator("#own-guides span", { hasText: "ours.md: Ours: 1 recipe for HPU" }).waitFor();
+  await page.locator("#summary", { hasText: /^1 change/ }).waitFor();
+  assert.deepEqual(faults, []);
+  await close();
+});
+
 test("launch scripts are written from the disk, with what a port knows of its project", { timeout: 90_000 }, async () => {
   const { page, faults, port, close } = await opened();
   await fillForHpu(page, port);

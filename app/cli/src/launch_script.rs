@@ -125,8 +125,8 @@ fn lint(args: &LaunchArgs, file: &Path) -> Result<bool> {
     };
     if is_notebook(&shown) {
         let notebook = Notebook::read(&script, NOTEBOOK_MAGICS).map_err(|fault| usage(format!("{shown}: {fault}")))?;
-        let findings = notebook_shell::findings(&notebook, target);
-        findings.iter().for_each(|finding| say_line!("{}", finding.shown(&shown)));
+        let findings = notebook_shell::messages(&shown, &notebook, target);
+        findings.iter().for_each(|finding| say_line!("{finding}"));
         if findings.is_empty() {
             say_line!("{}", launch::lint("", target).checked);
         }

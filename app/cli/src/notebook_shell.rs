@@ -1,32 +1,56 @@
 //! The lines of notebooks that a shell runs: what the check of scripts finds in them.
 
-use launch::{Target, lint};
-use python::notebook::{CellPlace, Notebook};
+use codemod::{Diagnostic, PortedFile, Severity, Span};
+use launch::{Finding, Target, lint};
+use python::notebook::{CellLines, CellPlace, Notebook};
+use training::words::NOTEBOOK_MAGICS;
 
-/// A mistake in such a line.
-pub(crate) struct ShellFinding {
-    pub(crate) place: CellPlace,
-    rule: String,
-    message: String,
+/// The mistakes in the shell lines of a notebook, with the number of the line among them. IPython replaces `$name` by the
+/// value of a Python variable, so names that no shell sets are none.
+fn findings(script: &str, target: Target) -> impl Iterator<Item = (usize, Finding)> {
+    let found = lint(script, target).findings.into_iter().filter(|finding| finding.rule != "unset-variable");
+    found.map(|finding| (finding.line.saturating_sub(1), finding))
 }
 
-impl ShellFinding {
-    /// `path:cell 3:1: warning[rule] message`.
-    pub(crate) fn shown(&self, path: &str) -> String {
-        let Self { place: CellPlace { cell, line }, rule, message } = self;
-        format!("{path}:cell {cell}:{line}: warning[{rule}] {message}")
-    }
-}
-
-/// The mistakes in the shell lines of a notebook. IPython replaces `$name` by the value of a Python variable, so names
-/// that no shell sets are none.
-pub(crate) fn findings(notebook: &Notebook, target: Target) -> Vec<ShellFinding> {
+/// The findings as lines for a terminal.
+pub(crate) fn messages(path: &str, notebook: &Notebook, target: Target) -> Vec<String> {
     let lines = notebook.shell_lines();
-    let found = lint(&lines.script, target).findings.into_iter().filter(|finding| finding.rule != "unset-variable");
-    let place = |line: usize| lines.places.get(line.saturating_sub(1)).copied();
-    found
-        .filter_map(|finding| {
-            Some(ShellFinding { place: place(finding.line)?, rule: finding.rule, message: finding.message })
-        })
-        .collect()
+    let found = findings(&lines.script, target);
+    let line = |(line, Finding { rule, message, .. })| {
+        let CellPlace { cell, line } = lines.places.get(line)?;
+        Some(format!("{path}:cell {cell}:{line}: warning[{rule}] {message}"))
+    };
+    found.filter_map(line).collect()
+}
+
+/// Adds the findings in a notebook to the messages of its port, except in lines that have a message already.
+pub(crate) fn report(original: &Notebook, file: &mut PortedFile, target: &str) {
+    let Some(target) = Target::named(target) else { return };
+    let lines = original.shell_lines();
+    let ported = file.notebook.as_ref().and_then(|json| Notebook::read(json, NOTEBOOK_MAGICS).ok());
+    let places = ported.as_ref().unwrap_or(original).shell_lines().places;
+    for (line, Finding { rule, message, .. }) in findings(&lines.script, target) {
+        // A port keeps these lines, or has a message about one.
+        let (Some(before), Some(after)) = (lines.places.get(line), places.get(line)) else { continue };
+        if file.diagnostics.iter().any(|other| other.original.cell == Some(*before)) {
+            continue;
+        }
+        file.diagnostics.push(Diagnostic {
+            original: span(&original.program(), *before),
+            ported: span(&file.text, *after),
+            severity: Severity::Warning,
+            recipe: format!("shell#{rule}"),
+            message,
+            stops_step: false,
+        });
+    }
+    sorting::by_key(&mut file.diagnostics, |found| (found.original.line, found.original.column));
+}
+
+/// The line of a program that is this line of a cell.
+fn span(program: &str, place: CellPlace) -> Span {
+    let cells = CellLines::of(program);
+    let is_it = |(number, _): &(usize, &str)| cells.place(number + 1) == Some(place);
+    let (line, text) = program.lines().enumerate().find(is_it).map_or((1, ""), |(number, text)| (number + 1, text));
+    Span { line, column: 1, end_line: line, end_column: text.chars().count() + 1, cell: Some(place) }
 }

@@ -15,13 +15,12 @@ use codemod::{
     Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, Totals,
     TwinCommands,
 };
-use launch::{Target, Twin};
+use launch::Twin;
 use python::notebook::Notebook;
 use python::{SourceFile, Trees};
 use std::collections::BTreeSet;
 use std::path::Path;
 use training::Program;
-use training::words::NOTEBOOK_MAGICS;
 
 /// Ports, prints or writes. Returns whether the exit status is 0.
 pub(crate) fn run(args: &PortArgs) -> Result<bool> {
@@ -67,8 +66,6 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     for line in messages(found) {
         say_line!("{line}");
     }
-    let of_shell = shell_lines(&project, ported, &on_disk, &shown);
-    of_shell.iter().for_each(|line| say_line!("{line}"));
     for line in shown.iter().zip(&ported.files).filter_map(|(path, file)| removed_comments(path, &file.edits)) {
         say_line!("{line}");
     }
@@ -111,26 +108,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("portolan: error: {sentence}");
     }
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
-    Ok(written
-        && idle.is_empty()
-        && !found(Severity::Error)
-        && !(args.check && (found(Severity::Warning) || !of_shell.is_empty())))
-}
-
-/// What the check of scripts finds in the shell lines of notebooks, except in lines that have a message already.
-fn shell_lines(project: &Project, ported: &Ported, on_disk: &[OnDisk], shown: &[&str]) -> Vec<String> {
-    let Some(target) = Target::named(&ported.target) else { return Vec::new() };
-    let mut lines = Vec::new();
-    for (((input, file), on_disk), path) in project.inputs.iter().zip(&ported.files).zip(on_disk).zip(shown) {
-        let notebook = match on_disk {
-            OnDisk::Original => input.notebook.clone(),
-            OnDisk::Ported => file.notebook.as_ref().and_then(|json| Notebook::read(json, NOTEBOOK_MAGICS).ok()),
-        };
-        let has_message = |place| file.diagnostics.iter().any(|d| on_disk.place(d).cell == Some(place));
-        let findings = notebook.map(|notebook| notebook_shell::findings(&notebook, target)).unwrap_or_default();
-        lines.extend(findings.iter().filter(|finding| !has_message(finding.place)).map(|finding| finding.shown(path)));
-    }
-    lines
+    Ok(written && idle.is_empty() && !found(Severity::Error) && !(args.check && found(Severity::Warning)))
 }
 
 /// The report of a port as JSON.
@@ -225,7 +203,13 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
     let (mut ported, views) = codemod::port_with_views(&sources, recipes, options, &trees);
     let ledgers = codemod::ledgers(&views, &ported.target, recipes);
     let programs = launch_project::programs(&sources, &views, &ported.target, recipes);
-    ported.put_back(&project.notebooks());
+    let notebooks = project.notebooks();
+    ported.put_back(&notebooks);
+    for file in &mut ported.files {
+        if let Some(notebook) = notebooks.get(&file.path) {
+            notebook_shell::report(notebook, file, &options.target);
+        }
+    }
     ported.keep_reported(&is_configuration);
     let is_left = |file: &SourceFile| ported.certificate.files.contains_key(&file.path);
     shown.extend(project.configuration().iter().filter(|(_, file)| is_left(file)).map(|(path, _)| path.clone()));

@@ -1,5 +1,6 @@
 //! Recipes: sections of guides, compiled.
 
+mod added;
 mod compile;
 mod content;
 
@@ -301,12 +302,14 @@ impl Target {
 /// Never: the build script writes the bytes with the same types, or fails.
 #[must_use]
 pub fn embedded_guides() -> &'static [Guide] {
-    static GUIDES: LazyLock<Vec<Guide>> = LazyLock::new(|| {
-        let packed = include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"));
-        let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).expect("the build script wrote them");
-        guide::unpack(guides, texts)
-    });
+    static GUIDES: LazyLock<Vec<Guide>> = LazyLock::new(unpacked_guides);
     &GUIDES
+}
+
+fn unpacked_guides() -> Vec<Guide> {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/guides.bin"));
+    let (guides, texts) = postcard::from_bytes::<(Vec<Guide>, &str)>(packed).expect("the build script wrote them");
+    guide::unpack(guides, texts)
 }
 
 /// The built-in guides have no errors.

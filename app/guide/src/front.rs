@@ -42,6 +42,17 @@ pub fn split(text: &str) -> Result<(&str, usize), &'static str> {
     Err("the front matter has no closing `+++` line")
 }
 
+/// Whether a Markdown file is meant to be a guide. Other programs also read front matter, so a target or a rule tells.
+/// A guide may still have errors, also in these words.
+#[must_use]
+pub fn is_guide(text: &str) -> bool {
+    let mut lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
+    let first = lines.next().unwrap_or_default().trim_end();
+    let is_target = |line: &str| line.strip_prefix("target").is_some_and(|rest| rest.trim_start().starts_with('='));
+    let tells = |line: &str| line.starts_with("```diff rule") || (first == FENCE && is_target(line));
+    (first == FENCE || first == "---") && lines.any(tells)
+}
+
 /// Parses the front matter, whose first line is line 2 of the file.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> FrontMatter {
     let line_of = |offset: usize| 2 + text[..offset.min(text.len())].matches('\n').count();
@@ -168,6 +179,8 @@ impl Page {
         let fields = in_page_order(self.field).map(|(name, table)| table.named(name.into_inner())).collect();
         FrontMatter {
             title: self.title,
+            target_line: self.target.as_ref().map_or(0, |name| line_of(name.span().start)),
+            sdks_line: self.sdks.first().map_or(0, |sdk| line_of(sdk.span().start)),
             target: self.target.map(Spanned::into_inner),
             name: self.name,
             description: self.description,

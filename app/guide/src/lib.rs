@@ -33,7 +33,7 @@ pub mod sdk;
 
 pub use error::GuideError;
 pub use fill::fill_after;
-pub use front::split as split_front_matter;
+pub use front::{is_guide, split as split_front_matter};
 pub use model::{
     AutocastType, Bridge, Case, Citation, Condition, ConfigField, Defined, Definition, DeviceTest, Example,
     ExampleKind, FrontMatter, Guide, LedgerTerms, ListedName, Mode, OptionField, OptionKind, OwnLoader, Processes,

@@ -36,6 +36,10 @@ pub struct FrontMatter {
     pub extends: Option<String>,
     /// Line of [`FrontMatter::extends`] in the file, from 1; 0 without one.
     pub extends_line: usize,
+    /// Line of [`FrontMatter::target`].
+    pub target_line: usize,
+    /// Line of the first of [`FrontMatter::sdks`].
+    pub sdks_line: usize,
     /// The target's member among a project's compute modes; by default the target's id in capitals.
     pub mode: Option<Mode>,
     /// Further names for compute modes in projects.

@@ -100,6 +100,7 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     for (name, path) in [
         ("page_bg.wasm", wasm),
         ("engine_bg.wasm", "engine_bg.wasm"),
+        ("guide_file_bg.wasm", "guide_file_bg.wasm"),
         ("launch_bg.wasm", "launch_bg.wasm"),
         ("site_file_bg.wasm", "site_file_bg.wasm"),
         ("own_script_bg.wasm", "own_script_bg.wasm"),
@@ -111,9 +112,12 @@ pub fn single_file(files: &Files) -> Result<String, SiteError> {
     for (path, packed) in files.iter().filter(|(path, _)| path.starts_with(examples::FOLDER)) {
         blocks += &block(path, packed);
     }
-    for (path, name) in
-        [("engine.js", "portolanEngine"), ("site_file.js", "portolanSiteFile"), ("own_script.js", "portolanOwnScript")]
-    {
+    for (path, name) in [
+        ("engine.js", "portolanEngine"),
+        ("guide_file.js", "portolanGuideFile"),
+        ("site_file.js", "portolanSiteFile"),
+        ("own_script.js", "portolanOwnScript"),
+    ] {
         blocks += &block(path, carried_program(text(path)?, name)?.as_bytes());
     }
 

@@ -42,15 +42,24 @@ window.portolanOneFile = (() => {
 
   const module = async (name) => ({ module_or_path: await (await unpacked(name)).arrayBuffer() });
 
-  // The worker's text contains its module: a worker from a file can't fetch one.
-  async function worker(program, start) {
-    const begin = `
-      const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-      const module = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-      globalThis.${start}({ module_or_path: module }).catch((error) => setTimeout(() => { throw error; }));`;
+  // A program and its module, with a function that starts it, as text for a worker: a worker from a file can't fetch one.
+  async function carriedProgram(program, start) {
     const text = await (await unpacked(`${program}.js`)).text();
     const packed = document.querySelector(`[data-carried="${program}_bg.wasm"]`).textContent;
-    return new Blob([text, `const packed = "${packed}";`, begin], { type: "text/javascript" });
+    // In a function, since two programs have names in common.
+    return `
+      const ${start} = () => {
+        ${text}
+        const bytes = Uint8Array.from(atob("${packed}"), (letter) => letter.charCodeAt(0));
+        const module = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+        return globalThis.${start}({ module_or_path: module });
+      };`;
+  }
+
+  /** A worker's text: its program, and others that it starts itself. */
+  async function worker(program, start, ...others) {
+    const begin = `${start}().catch((error) => setTimeout(() => { throw error; }));`;
+    return new Blob([await carriedProgram(program, start), ...others, begin], { type: "text/javascript" });
   }
 
   // The files that programs expect next to them.
@@ -63,7 +72,12 @@ window.portolanOneFile = (() => {
     const data = atob(document.querySelector(`a[download="${kit}"]`)?.href.split(",")[1] ?? "");
     const examples = [...document.querySelectorAll('[data-carried^="examples/"]')].map(({ dataset }) => dataset.carried);
     carry({
-      "start_engine.js": await worker("engine", "portolanEngine"),
+      "start_engine.js": await worker(
+        "engine",
+        "portolanEngine",
+        await carriedProgram("guide_file", "portolanGuideFile"),
+        "globalThis.portolanLoadGuideReader = portolanGuideFile;",
+      ),
       ...Object.fromEntries(await Promise.all(examples.map(async (name) => [name, await (await unpacked(name)).blob()]))),
       [sample]: await (await unpacked(sample)).blob(),
       [kit]: new Blob([Uint8Array.from(data, (letter) => letter.charCodeAt(0))]),

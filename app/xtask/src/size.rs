@@ -57,12 +57,13 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     files.sort();
     let mut budgets = Vec::new();
     for (name, bar, ceiling) in [
-        ("page", 260.0, 394.0),
-        ("engine", 640.0, 1012.0),
+        ("page", 260.0, 400.0),
+        ("engine", 640.0, 1019.0),
         ("launch", 260.0, 260.0),
         ("check", 260.0, 260.0),
         ("desk", 150.0, 150.0),
         ("larcv", 180.0, 183.0),
+        ("guide_file", 150.0, 224.0),
         ("site_file", 150.0, 150.0),
         ("own_script", 150.0, 150.0),
     ] {

@@ -5,7 +5,7 @@ use crate::fuzz::random::Random;
 use crate::fuzz::seeds::{self, Seed};
 use python::SourceFile;
 use web::port::state::fragment::{Fragment, Share, of_place, of_share, parse};
-use web::port::state::{Choice, RejectedEdit};
+use web::port::state::{Choice, Guides, RejectedEdit};
 
 pub(super) const TARGET: Target = Target { name: "share_link", check, seeds, mutator: Mutator::Bytes, short: 400 };
 
@@ -24,10 +24,15 @@ fn share_of(input: &[u8]) -> Share {
     let mut random = Random::new(super::number_of(input));
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut word = || random.pick(&words).copied().unwrap_or_default().to_owned();
+    let mut choice =
+        Choice { target: word(), sdk: Some(word()), options: [(word(), word())].into(), ..Choice::default() };
+    if text.len().is_multiple_of(2) {
+        choice.guides = Guides::new(vec![SourceFile { path: word(), text: word() }]);
+    }
     Share {
         files: vec![SourceFile { path: word(), text: text.clone() }, SourceFile { path: word(), text: word() }],
         selected: text.len(),
-        choice: Choice { target: word(), sdk: Some(word()), options: [(word(), word())].into(), ..Choice::default() },
+        choice,
         recipes: vec![word(), word()],
         edits: vec![RejectedEdit { path: word(), id: word(), recipe: word(), start: text.len(), group: 0 }],
     }

@@ -146,15 +146,36 @@ fn shell_lines_are_checked() {
         r"!nvidia-smi\n!torchrun --nproc_per_node=$n t.py --backend nccl\n%env NCCL_DEBUG=INFO",
     );
     let home = folder(&[("nb.ipynb", &shell)]);
-    for command in [&["port", "--target", "hpu", "nb.ipynb"][..], &["launch", "--target", "hpu", "--lint", "nb.ipynb"]]
-    {
+    let port = ["port", "--target", "hpu", "nb.ipynb"];
+    for (command, expected) in [
+        (&port[..], "cell 2:3:1: warning[shell#backend]"),
+        (&["launch", "--target", "hpu", "--lint", "nb.ipynb"], "cell 2:3: warning[backend]"),
+    ] {
         let ran = portolan(home.path(), command);
         let lines = |text: &str| ran.err.lines().filter(|line| line.contains(text)).count();
-        assert_eq!((lines("nb.ipynb:cell 2:2:"), lines("cell 2:3: warning[backend]")), (1, 1), "{ran:?}");
+        assert_eq!((lines("nb.ipynb:cell 2:2:"), lines(expected)), (1, 1), "{ran:?}");
         assert_eq!((lines("nb.ipynb:cell 2:4:"), lines("unset-variable")), (1, 0), "{ran:?}");
     }
-    let ran = portolan(home.path(), &["port", "--check", "--target", "hpu", "nb.ipynb"]);
+    let ran = portolan(home.path(), &[&port[..], &["--check"]].concat());
     assert_eq!(ran.code, 1, "{ran:?}");
+    // They are messages of the port like all others.
+    let ran = portolan(home.path(), &[&port[..], &["--format", "json"]].concat());
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    crate::schema::check(&report);
+    let found = report["files"][0]["diagnostics"].as_array().unwrap();
+    let found: Vec<&Value> = found.iter().filter(|found| found["recipe"] == "shell#backend").collect();
+    // The imports are inserted below it.
+    let places = (&found[0]["cell"], &found[0]["ported"]["cell"]);
+    let place = |line: usize| serde_json::json!({"cell": 2, "line": line});
+    assert_eq!((found.len(), places), (1, (&place(3), &place(3))), "{found:?}");
+    let kind = report["totals"]["kinds"].as_array().unwrap().iter().find(|kind| kind["recipe"] == "shell#backend");
+    assert_eq!(kind.map(|kind| &kind["needs-you"]), Some(&1.into()), "{}", report["totals"]);
+    let ran = portolan(home.path(), &[&port[..], &["--format", "sarif"]].concat());
+    let log: Value = serde_json::from_str(&ran.out).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let found = results.iter().find(|result| result["ruleId"] == "shell#backend").expect("a result");
+    let line = shell.lines().position(|line| line.contains("torchrun")).unwrap() + 1;
+    assert_eq!(found["locations"][0]["physicalLocation"]["region"], serde_json::json!({"startLine": line}), "{log}");
     let home = folder(&[("nb.ipynb", "{}")]);
     let ran = portolan(home.path(), &["launch", "--target", "hpu", "--lint", "nb.ipynb"]);
     assert_eq!(ran.code, 2, "{ran:?}");

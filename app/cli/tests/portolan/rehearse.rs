@@ -192,3 +192,36 @@ fn a_port_names_its_twin_run() {
     let (command, said) = twin(&["project/parts/net.py"]);
     assert_eq!((command.as_str(), said.contains("rehearse")), ("", false));
 }
+
+#[test]
+fn a_notebook_is_run_beside_its_port() {
+    let lines = TRAIN
+        .replace("print('scale', open('scale.txt').read())\n", "%matplotlib inline\n!touch shell.txt\nprint('end', 1)");
+    let lines = lines.replace("from parts.net import Net\n", "Net = lambda: torch.nn.Linear(4, 2)\n");
+    let cell = |source: &str| {
+        let source = Value::from(source);
+        format!(
+            "{{\"cell_type\": \"code\", \"execution_count\": null, \"metadata\": {{}}, \"outputs\": [], \"source\": {source}}}"
+        )
+    };
+    let (first, second) = lines.split_once("\n\n").unwrap();
+    let notebook = format!(
+        "{{\"cells\": [{}, {}], \"metadata\": {{\"language_info\": {{\"name\": \"python\"}}}}, \"nbformat\": 4, \"nbformat_minor\": 5}}\n",
+        cell(first),
+        cell(&format!("%%time\n{second}"))
+    );
+    let home = folder(&[("train.ipynb", &notebook)]);
+    let ran = rehearse(home.path(), &["--steps", "3", "train.ipynb"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.starts_with("twin: equal\n"), "{ran:?}");
+    let files: Vec<_> = fs::read_dir(home.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files, ["train.ipynb"]);
+
+    // A difference is named by its cell: the loss that only the port multiplies.
+    let twice =
+        notebook.replace("loss.backward()", "(loss * (2 if net.weight.device.type == 'hpu' else 1)).backward()");
+    fs::write(home.path().join("train.ipynb"), twice).unwrap();
+    let ran = rehearse(home.path(), &["--steps", "3", "train.ipynb"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.contains("train.ipynb cell 2:"), "{ran:?}");
+}

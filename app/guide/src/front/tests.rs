@@ -1,4 +1,4 @@
-use super::{read, split};
+use super::{is_guide, read, split};
 use crate::error::Faults;
 use crate::model::{FrontMatter, OptionKind};
 
@@ -103,4 +103,17 @@ fn options_are_held_to_their_values() {
         "values = \"shapes\"\ndefault = \"ask\"\ndefault_for = [{ sdk = \"1.20\", value = \"3x4\" }]",
         "8: `1.20` in sdk is not a comparison",
     );
+}
+
+#[test]
+fn guides_among_other_texts() {
+    let check = |text: &str, expected: bool| assert_eq!(is_guide(text), expected, "{text:?}");
+    check("+++\ntitle = \"T\"\ntarget = \"hpu\"\n+++\n", true);
+    check("\u{feff}+++\r\ntarget=\"hpu\"\r\n", true);
+    check("+++\ntitle = \n+++\n\n```diff rule\n- a\n```\n", true);
+    check("---\ntitle: T\n---\n\n```diff rule unsafe\n- a\n```\n", true);
+    check("# Project\n\n```diff rule\n- a\n```\n", false);
+    check("+++\ntitle = \"A post\"\ntargets = 1\n+++\n\nA target = 1.\n", false);
+    check("---\ntarget = 1\n---\n", false);
+    check("", false);
 }

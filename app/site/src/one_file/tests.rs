@@ -18,6 +18,8 @@ fn site() -> Files {
         ("page-1_bg.wasm", "page"),
         ("engine.js", program),
         ("engine_bg.wasm", "engine"),
+        ("guide_file.js", program),
+        ("guide_file_bg.wasm", "guide_file"),
         ("launch.js", program),
         ("launch_bg.wasm", "launch"),
         ("site_file.js", program),

@@ -28,8 +28,9 @@ pub struct Parcel<T> {
 /// From the page. The worker keeps the files and the last port between requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ask {
-    /// Returns the targets and recipes.
-    Catalogue,
+    /// Ports with the recipes of the built-in guides and of these, by path, whose texts are attached; returns the targets
+    /// and recipes.
+    Catalogue(Vec<String>),
     /// Sends the whole project: these paths, each with whether it is a notebook. Their texts are attached, then the
     /// notebooks' files as they were opened.
     Files(Vec<(String, bool)>),
@@ -126,6 +127,10 @@ pub struct Catalogue {
     pub labels: SortedMap<String, String>,
     /// All recipes.
     pub recipes: Vec<RecipeInfo>,
+    /// What each of the user's guides adds, in words.
+    pub added: Vec<String>,
+    /// Why the user's guides are not used, with their lines; then these are the built-in recipes.
+    pub faults: Vec<String>,
 }
 
 /// A port without its texts.

@@ -5,6 +5,7 @@ mod files;
 pub mod find;
 mod former;
 pub mod fragment;
+mod guides;
 pub mod lines;
 mod original;
 mod painted;
@@ -24,6 +25,7 @@ pub mod unblock;
 
 pub use choice::Choice;
 pub use files::{Delivery, EDITS_INCLUDED, File};
+pub use guides::{GUIDES_FOLDER, Guides, said_of};
 pub use painted::PaintedLine;
 pub use rejected::{Rejected, RejectedEdit, Tally};
 pub use result::{Phase, View, needs_person};
@@ -84,6 +86,8 @@ pub enum Undo {
     Project,
     /// The removed file comes back.
     Removal,
+    /// The last decision is undone.
+    Decision,
 }
 
 /// What the result shows.
@@ -147,8 +151,8 @@ pub struct State {
     pub choice: Choice,
     /// What the user turned off.
     pub rejected: Rejected,
-    past: Vec<Rejected>,
-    future: Vec<Rejected>,
+    past: Vec<(Rejected, Guides)>,
+    future: Vec<(Rejected, Guides)>,
     /// The project that the present one replaced.
     former: Option<Box<Former>>,
     /// The project was given by a link, an example or the sample, and nothing was done to it yet.
@@ -163,6 +167,12 @@ pub struct State {
     pub edits: u64,
     /// What the engine can do.
     pub catalogue: Arc<Catalogue>,
+    /// The guides for which it said so.
+    learned: Option<Guides>,
+    /// The guides that it was sent last.
+    asked_for: Option<Guides>,
+    /// Guides that were opened are being compiled.
+    on_trial: bool,
     /// The worker's health.
     pub engine: Engine,
     /// The current port.
@@ -233,13 +243,6 @@ impl State {
     /// Equal as long as the last port, what the user did to it, and how the lists of it are looked at.
     pub fn port_key(&self) -> u64 {
         hash_of(&(self.ports, self.project, self.edits, self.catalogue.recipes.len(), &self.todo, &self.tree))
-    }
-
-    /// The engine said what it can do.
-    pub fn learn(&mut self, catalogue: Catalogue) {
-        self.catalogue = Arc::new(catalogue);
-        self.settle_choice();
-        self.heed_address();
     }
 
     /// A recipe by id.

@@ -9,6 +9,7 @@ mod editor;
 mod error;
 mod files;
 mod focus;
+mod guides;
 mod keys;
 mod ledger;
 mod links;

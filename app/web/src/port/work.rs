@@ -3,6 +3,7 @@
 
 pub mod archive;
 pub mod desk;
+pub mod guide_file;
 pub mod twin_kit;
 
 #[cfg(target_arch = "wasm32")]

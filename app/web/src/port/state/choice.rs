@@ -1,6 +1,6 @@
 //! The user's choices: target, style and so on.
 
-use crate::port::state::State;
+use crate::port::state::{Guides, State};
 use codemod::{Style, TargetInfo};
 use serde::{Deserialize, Serialize};
 use sorting::SortedMap;
@@ -19,6 +19,9 @@ pub struct Choice {
     pub allow_unsafe: bool,
     /// Named options of the recipes.
     pub options: SortedMap<String, String>,
+    /// The user's own guides; saved apart from the rest, which is older.
+    #[serde(skip)]
+    pub guides: Guides,
 }
 
 impl Hash for Choice {
@@ -37,7 +40,7 @@ impl State {
     /// Restricts the choice to what is available.
     pub fn settle_choice(&mut self) {
         let catalogue = self.catalogue.clone();
-        if catalogue.targets.is_empty() {
+        if catalogue.targets.is_empty() || !self.knows_recipes() {
             return;
         }
         let target = match catalogue.targets.iter().find(|t| t.id == self.choice.target) {

@@ -5,7 +5,7 @@ use crate::port::state::lines::{Lines, Splice};
 use crate::port::state::original::Original;
 use crate::port::state::project::name_in;
 use crate::port::state::steps::Steps;
-use crate::port::state::{Choice, Jump, Notice, Panel, RejectedEdit, State, Undo};
+use crate::port::state::{Choice, Guides, Jump, Notice, Panel, RejectedEdit, State, Undo};
 use codemod::{Example, Options};
 use python::SourceFile;
 use python::notebook::{Notebook, is_notebook};
@@ -72,6 +72,12 @@ impl State {
         self.put(Share { files, choice: self.choice.clone(), ..Share::default() });
     }
 
+    /// Closes the project, and the guides with it.
+    pub fn start_over(&mut self) {
+        self.open(Vec::new());
+        self.choice.guides = Guides::default();
+    }
+
     /// Replaces the project with the sample.
     pub fn open_sample(&mut self, file: SourceFile) {
         self.open(vec![file]);
@@ -95,7 +101,7 @@ impl State {
     /// Opens an example from a guide; returns false if it is already open.
     pub fn open_example(&mut self, example: Example) -> bool {
         let Options { target, style, sdk, allow_unsafe, options, .. } = example.options;
-        let choice = Choice { target, style, sdk, allow_unsafe, options };
+        let choice = Choice { target, style, sdk, allow_unsafe, options, ..Choice::default() };
         self.open_share(Share { files: vec![example.file], choice, ..Share::default() })
     }
 
@@ -184,6 +190,11 @@ impl State {
         self.files.get(self.selected)
     }
 
+    /// Whether there is nothing at all.
+    pub fn is_blank(&self) -> bool {
+        self.is_empty() && self.choice.guides.is_empty()
+    }
+
     /// Whether there is nothing to port.
     pub fn is_empty(&self) -> bool {
         self.files.iter().all(|f| f.lines.text().trim().is_empty())
@@ -209,7 +220,7 @@ impl State {
         file.original.follow(was.text(), file.lines.text(), whole);
         let path = file.path.clone();
         self.rejected.follow(&path, splice);
-        self.past.iter_mut().chain(&mut self.future).for_each(|rejected| rejected.follow(&path, splice));
+        self.past.iter_mut().chain(&mut self.future).for_each(|(rejected, _)| rejected.follow(&path, splice));
         match &mut self.unsent {
             Some(unsent) if !unsent.contains(&index) => unsent.push(index),
             _ => {}
@@ -302,8 +313,9 @@ impl State {
         }
     }
 
-    /// A new worker has no files.
+    /// A new worker has no files and no guides.
     pub fn forget_sent(&mut self) {
         self.unsent = None;
+        (self.asked_for, self.learned, self.on_trial) = (None, None, false);
     }
 }

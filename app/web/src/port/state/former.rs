@@ -2,7 +2,7 @@
 //! options that came with one.
 
 use crate::port::state::fragment::Share;
-use crate::port::state::{Choice, Notice, State};
+use crate::port::state::{Choice, Notice, State, guides};
 use crate::port::twin_result::TwinResult;
 use python::SourceFile;
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,38 @@ struct Beside {
 
 /// Changed whenever the format of what follows it changes; [`as_now`] must then also read the previous version.
 const VERSION: u8 = 4;
+/// The same, followed by the guides of the choices in it.
+const WITH_GUIDES: u8 = 5;
+
+impl Beside {
+    /// The choices in it, whose guides follow it.
+    fn choices(&mut self) -> impl Iterator<Item = &mut Choice> {
+        let former = self.former.iter_mut().map(|former| &mut former.own);
+        let of_former = former.flat_map(|own| [Some(&mut own.share.choice), own.own_choice.as_mut()]);
+        self.own_choice.iter_mut().chain(of_former.flatten())
+    }
+
+    fn written(&mut self) -> Vec<u8> {
+        let without = self.choices().all(|choice| choice.guides.is_empty());
+        let mut bytes = vec![if without { VERSION } else { WITH_GUIDES }];
+        bytes.extend(postcard::to_allocvec(self).unwrap_or_default());
+        if !without {
+            self.choices().for_each(|choice| guides::append(&mut bytes, &choice.guides));
+        }
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let now = as_now(bytes)?;
+        let (mut beside, mut rest) = postcard::take_from_bytes::<Self>(&now).ok()?;
+        if bytes[0] == WITH_GUIDES {
+            for choice in beside.choices() {
+                choice.guides = guides::take(&mut rest)?;
+            }
+        }
+        Some(beside)
+    }
+}
 
 /// Converts the data of any version to the current one: at first there were no ticks, no twin runs before version 3,
 /// and no originals before version 4.
@@ -62,7 +94,7 @@ fn as_now(beside: &[u8]) -> Option<Vec<u8>> {
     if *version < VERSION {
         now.resize(now.len() + usize::from(VERSION + 1 - version), 0);
     }
-    (1..=VERSION).contains(version).then_some(now)
+    (1..=WITH_GUIDES).contains(version).then_some(now)
 }
 
 impl State {
@@ -75,7 +107,7 @@ impl State {
     /// Copies the project so that it can be restored.
     fn aside(&self) -> Option<Box<Former>> {
         let own = || Replaced { share: self.share(), given: self.given, own_choice: self.own_choice.clone() };
-        (!self.is_empty()).then(|| Box::new(Former { own: own(), twin: self.kept_twin(), originals: self.originals() }))
+        (!self.is_blank()).then(|| Box::new(Former { own: own(), twin: self.kept_twin(), originals: self.originals() }))
     }
 
     /// Makes the current project the previous one. One that came from a link and was not changed is available
@@ -166,11 +198,8 @@ impl State {
             return Vec::new();
         }
         let (former, own_choice) = (self.former.clone(), self.own_choice.clone());
-        let mut bytes = vec![VERSION];
         let (ticked, twin) = (self.ticked.clone(), self.kept_twin());
-        let beside = Beside { former, given: self.given, own_choice, ticked, twin, originals, originals_of_former };
-        bytes.extend(postcard::to_allocvec(&beside).unwrap_or_default());
-        bytes
+        Beside { former, given: self.given, own_choice, ticked, twin, originals, originals_of_former }.written()
     }
 
     /// Restores what was saved: the project, and the result of [`State::beside`].
@@ -179,8 +208,7 @@ impl State {
             self.set_aside();
             self.put(share);
         }
-        let beside = as_now(beside).and_then(|bytes| postcard::from_bytes::<Beside>(&bytes).ok());
-        if let Some(beside) = beside {
+        if let Some(beside) = Beside::from_bytes(beside) {
             if let Some(mut former) = beside.former {
                 former.originals = beside.originals_of_former;
                 self.former = Some(former);

@@ -4,7 +4,7 @@
 //! A project is encoded as bytes ([`Share::to_bytes`]), deflated, in URL-safe base64. The browser deflates it;
 //! everything else is in this file, so that old links can be tested without a browser.
 
-use crate::port::state::Choice;
+use crate::port::state::{Choice, guides, project};
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use python::SourceFile;
@@ -75,18 +75,41 @@ pub struct Share {
 
 /// Changed whenever the format of what follows it changes.
 const VERSION: u8 = 1;
+/// The same, followed by the user's own guides. A page that knows no guides refuses such a link: its port would differ.
+const WITH_GUIDES: u8 = 2;
 
 impl Share {
     /// The bytes that are deflated into a link.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
+        let guides = &self.choice.guides;
+        let mut bytes = vec![if guides.is_empty() { VERSION } else { WITH_GUIDES }];
         bytes.extend(postcard::to_allocvec(self).unwrap_or_default());
+        if !guides.is_empty() {
+            guides::append(&mut bytes, guides);
+        }
         bytes
     }
 
     /// Reads [`Share::to_bytes`]; `None` if the bytes are something else or of another version.
     pub fn from_bytes(bytes: &[u8]) -> Option<Share> {
-        postcard::from_bytes(bytes.strip_prefix(&[VERSION])?).ok()
+        let (version, bytes) = bytes.split_first()?;
+        let (mut share, mut rest) = postcard::take_from_bytes::<Share>(bytes).ok()?;
+        match *version {
+            VERSION => {}
+            WITH_GUIDES => share.choice.guides = guides::take(&mut rest)?,
+            _ => return None,
+        }
+        Some(share)
+    }
+
+    /// Whether the project is within the limits.
+    pub fn check(&self) -> Result<(), String> {
+        project::check_project(&self.files).map_err(|why| format!("it {why}"))?;
+        project::check_size(&[&self.files, &self.choice.guides]).map_err(|why| format!("it {why}"))?;
+        for file in self.files.iter().chain(&*self.choice.guides) {
+            project::check_text(&file.text).map_err(|why| format!("{} {why}", file.path))?;
+        }
+        Ok(())
     }
 }
 

@@ -93,6 +93,8 @@ pub struct HunkRecipe {
     pub reason: String,
     /// The SDK versions that it applies to.
     pub sdks: String,
+    /// What is shown as its source if that has no citations: the guide or, for the user's own, the source's text.
+    pub source: String,
     /// The citations of its source: text and address.
     pub citations: Vec<(String, String)>,
     /// Whether one of its edits here is unsafe.
@@ -106,7 +108,7 @@ impl HunkRecipe {
             return String::new();
         }
         let sources: Vec<&str> = self.citations.iter().map(|(words, _)| words.as_str()).collect();
-        let sources = if sources.is_empty() { "the guide".to_owned() } else { sources.join(", ") };
+        let sources = if sources.is_empty() { self.source.clone() } else { sources.join(", ") };
         format!("For SDK {}. Source: {sources}", self.sdks)
     }
 }
@@ -265,6 +267,7 @@ fn hunk_infos(state: &State, edits: &[EditNote], view: &View) -> Vec<HunkInfo> {
                 title: state.title(&edit.recipe),
                 reason: recipe.map(|r| r.reason.clone()).unwrap_or_default(),
                 sdks: recipe.map(|r| r.sdks.join(", ")).unwrap_or_default(),
+                source: recipe.filter(|r| state.is_own(&r.id)).map_or("the guide", |r| &r.source).to_owned(),
                 citations: recipe.map(citations).unwrap_or_default(),
                 is_unsafe,
             });

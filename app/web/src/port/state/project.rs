@@ -140,6 +140,11 @@ pub fn belongs(path: &str) -> bool {
     matches!(kind(path), Kind::Source | Kind::Configuration) && !name.starts_with("._") && !parts.any(skipped_folder)
 }
 
+/// Whether a file may be a guide: its text tells.
+pub fn is_markdown(path: &str) -> bool {
+    path.ends_with(".md")
+}
+
 /// Files of a folder or an archive that do not belong to the project. Internal files of tools, in `.git` and the like,
 /// are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -288,14 +293,22 @@ pub fn name_in(text: &str) -> Option<String> {
     first.or_else(run).map(|name| name.trim_start_matches("./").trim_start_matches('/').to_owned())
 }
 
+/// Checks the number of files, and their size together.
+pub fn check_size(files: &[&[SourceFile]]) -> Result<(), Refusal> {
+    let (mut number, mut size) = (0, 0);
+    for file in files.iter().copied().flatten() {
+        number += 1;
+        size += file.text.len();
+    }
+    if number > MAX_FILES || size > MAX_PROJECT { Err(Refusal::TooMany) } else { Ok(()) }
+}
+
 /// Checks a whole project.
 pub fn check_project(files: &[SourceFile]) -> Result<(), Refusal> {
     if files.iter().all(|file| kind(&file.path) == Kind::Configuration) {
         return Err(Refusal::NoPython);
     }
-    if files.len() > MAX_FILES || files.iter().map(|f| f.text.len()).sum::<usize>() > MAX_PROJECT {
-        return Err(Refusal::TooMany);
-    }
+    check_size(&[files])?;
     if files.iter().any(|file| file.path.matches('/').count() > MAX_DEPTH) {
         return Err(Refusal::TooDeep);
     }

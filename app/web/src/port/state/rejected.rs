@@ -1,7 +1,7 @@
 //! What the user rejected, with its history.
 
-use crate::port::state::State;
 use crate::port::state::lines::{Lines, Splice};
+use crate::port::state::{Guides, State, Undo};
 use serde::{Deserialize, Serialize};
 
 /// An edit that the user rejected.
@@ -127,26 +127,42 @@ impl State {
     }
 
     fn set_rejected(&mut self, next: Rejected) {
-        if next != self.rejected {
-            self.touch();
-            self.past.push(std::mem::replace(&mut self.rejected, next));
+        self.decide(next, self.choice.guides.clone());
+    }
+
+    /// Applies a decision that can be undone.
+    pub(super) fn decide(&mut self, rejected: Rejected, guides: Guides) {
+        if rejected != self.rejected || guides != self.choice.guides {
+            let before = self.replace_decision((rejected, guides));
+            self.past.push(before);
             self.future.clear();
         }
     }
 
-    /// Undoes the last rejection or acceptance. Returns whether there was one.
+    fn replace_decision(&mut self, (rejected, guides): (Rejected, Guides)) -> (Rejected, Guides) {
+        self.touch();
+        // It offers to undo an earlier one.
+        self.notice.take_if(|notice| notice.undo == Some(Undo::Decision));
+        if guides != self.choice.guides {
+            // The worker then starts its tables of targets and options anew.
+            self.unsent = None;
+        }
+        (std::mem::replace(&mut self.rejected, rejected), std::mem::replace(&mut self.choice.guides, guides))
+    }
+
+    /// Undoes the last rejection or acceptance, or change of the guides. Returns whether there was one.
     pub fn undo(&mut self) -> bool {
         let Some(last) = self.past.pop() else { return false };
-        self.touch();
-        self.future.push(std::mem::replace(&mut self.rejected, last));
+        let now = self.replace_decision(last);
+        self.future.push(now);
         true
     }
 
     /// Redoes the last one that was undone. Returns whether there was one.
     pub fn redo(&mut self) -> bool {
         let Some(next) = self.future.pop() else { return false };
-        self.touch();
-        self.past.push(std::mem::replace(&mut self.rejected, next));
+        let now = self.replace_decision(next);
+        self.past.push(now);
         true
     }
 

@@ -189,7 +189,7 @@ fn the_choice_stays_within_what_there_is() {
         options: Vec::new(),
         is_device: true,
     };
-    state.learn(Catalogue { targets: vec![target], ..Catalogue::default() });
+    state.learn(Guides::default(), Catalogue { targets: vec![target], ..Catalogue::default() });
     assert_eq!(state.choice, Choice { target: "hpu".into(), ..Choice::default() });
     state.choice.sdk = Some("1.8".into());
     state.settle_choice();
@@ -207,7 +207,10 @@ fn one_program_for_all_devices_is_for_targets_that_are_devices() {
         is_device,
     };
     let mut state = State::default();
-    state.learn(Catalogue { targets: vec![target("hpu", true), target("ipu", false)], ..Catalogue::default() });
+    state.learn(
+        Guides::default(),
+        Catalogue { targets: vec![target("hpu", true), target("ipu", false)], ..Catalogue::default() },
+    );
     state.choose(|choice| choice.style = Style::Agnostic);
     assert_eq!(state.choice.style, Style::Agnostic);
     state.choose_target("ipu");

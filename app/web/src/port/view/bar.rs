@@ -1,5 +1,6 @@
 //! The bar above the panes, with the choice of target. `index.html` has the same controls, to reserve their space.
 
+use super::guides::Guides;
 use super::options::{Named, OptionsButton};
 use crate::port::state::State;
 use crate::port::work::Session;
@@ -46,7 +47,7 @@ pub(super) fn Bar() -> impl IntoView {
                 </label>
                 {part(|| view! { <OptionsButton/> }.into_any())}
             </div>
-            {part(|| view! { <Named/> }.into_any())}
+            {part(|| view! { <Named/> <Guides/> }.into_any())}
         </div>
     }
 }

@@ -1,13 +1,15 @@
 use crate::port::work::Session;
 use leptos::prelude::*;
 
-/// The address of a recipe's section, relative to the page.
-pub(super) fn guide_address(recipe: &str) -> String {
+/// The address of a recipe's section, relative to the page; none for the user's own guides.
+pub(super) fn guide_address(recipe: &str) -> Option<String> {
+    let session: Session = expect_context();
+    let is_own = session.state.with_untracked(|state| state.is_own(recipe));
     let (guide, section) = recipe.split_once('#').unwrap_or((recipe, ""));
-    format!("../guides/{guide}/#{section}")
+    (!is_own).then(|| format!("../guides/{guide}/#{section}"))
 }
 
-/// A link to the guide's section about a recipe.
+/// A link to the guide's section about a recipe; only its text for one of the user's own guides.
 #[component]
 pub(super) fn GuideLink(#[prop(into)] recipe: String, #[prop(into)] title: String) -> impl IntoView {
     view! {

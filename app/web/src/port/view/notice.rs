@@ -12,7 +12,7 @@ pub(super) fn Notice() -> impl IntoView {
         let undo = undo.map(|undo| {
             let label = match undo {
                 Undo::Project => "Restore previous project",
-                Undo::Removal => "Undo",
+                Undo::Removal | Undo::Decision => "Undo",
             };
             view! { <button class="link" on:click=move |_| session.undo_notice(undo)>{label}</button> }
         });

@@ -17,7 +17,7 @@ pub struct Packed {
     pub crc: u32,
 }
 
-/// The files of an archive that belong to a project, and the number of other files.
+/// The files of an archive that belong to a project or may be guides, and the number of other files.
 pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
     let fault = |error: rawzip::Error| Refusal::Archive(error.to_string());
     let archive = ZipArchive::from_slice(bytes).map_err(fault)?;
@@ -39,7 +39,8 @@ pub fn list(bytes: &[u8]) -> Result<(Vec<Packed>, LeftOut), Refusal> {
             continue;
         };
         let path = path.as_ref().to_owned();
-        if !project::belongs(&path) || files.iter().any(|f| f.path == path) {
+        let may_belong = project::belongs(&path) || project::is_markdown(&path);
+        if !may_belong || files.iter().any(|f| f.path == path) {
             left_out.add(&path);
             continue;
         }
@@ -75,9 +76,9 @@ mod tests {
 
     #[test]
     fn what_was_packed_is_found() {
-        let bytes = write([("src/a.py", "x = 1\r\n"), ("README.md", "no"), ("ä.py", "")]).unwrap();
+        let bytes = write([("src/a.py", "x = 1\r\n"), ("notes.txt", "no"), ("ä.py", "")]).unwrap();
         let (files, left_out) = list(&bytes).unwrap();
-        assert_eq!(left_out, LeftOut { files: 1, first: vec!["README.md".into()] });
+        assert_eq!(left_out, LeftOut { files: 1, first: vec!["notes.txt".into()] });
         assert_eq!(files[0].crc, rawzip::crc32(&files[0].data));
         assert_eq!(files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["src/a.py", "ä.py"]);
         assert_eq!(files[0].data, b"x = 1\r\n");
@@ -93,7 +94,7 @@ mod tests {
     fn bad_archives_are_refused() {
         assert!(matches!(list(b"PK\x03\x04 nothing more"), Err(Refusal::Archive(_))));
         assert!(matches!(list(b""), Err(Refusal::Archive(_))));
-        assert_eq!(list(&write([("a.md", "")]).unwrap()), Err(Refusal::NoPython));
+        assert_eq!(list(&write([("a.txt", "")]).unwrap()), Err(Refusal::NoPython));
         let bytes = write([("a.py", "text")]).unwrap();
         assert!(list(&bytes[..bytes.len() - 30]).is_err());
     }

@@ -1,21 +1,23 @@
 //! The worker's state: the project and its last port, from which it answers the page's requests.
 
+mod recipes;
 mod unblock;
 
 use crate::port::protocol::{
     Answer, Ask, Catalogue, Checked, EditNote, FileOutcome, Outcome, Overview, Parcel, Shown, Stop, Table, TableRow,
 };
+use crate::port::state::GUIDES_FOLDER;
 use crate::port::state::project::{self, Kind};
 use crate::port::twin_result;
 use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
     Diagnostic, Edit, Explanation, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile,
-    PortedProject, RecipeSet, TargetInfo, Totals, TwinCommands, Views, diff_texts, embedded_guides, git_patch_of,
-    report_json,
+    PortedProject, RecipeSet, TargetInfo, Totals, TwinCommands, Views, diff_texts, git_patch_of, report_json,
 };
 use python::notebook::Notebook;
 use python::{Highlight, SourceFile, Trees};
+use recipes::Recipes;
 use sorting::SortedMap;
 use std::rc::Rc;
 use training::words::NOTEBOOK_MAGICS;
@@ -29,6 +31,7 @@ pub struct Desk {
     notebooks: SortedMap<String, Notebook>,
     port: Option<Port>,
     matrix: Matrix,
+    recipes: Recipes,
 }
 
 struct Port {
@@ -48,11 +51,12 @@ impl Desk {
     /// Answers a request.
     pub fn answer(&mut self, ask: Parcel<Ask>) -> Parcel<Answer> {
         match ask.head {
-            Ask::Catalogue => {
-                let recipes = RecipeSet::embedded();
+            Ask::Catalogue(paths) => {
+                let (added, faults) = self.recipes.compile(&paths, &ask.texts);
+                let recipes = self.recipes.set();
                 let labels = ::launch::Target::all().map(|target| (target.name().into(), target.label().into()));
                 let (targets, recipes) = (recipes.targets(), recipes.recipes());
-                head(Answer::Catalogue(Catalogue { targets, labels: labels.collect(), recipes }))
+                head(Answer::Catalogue(Catalogue { targets, labels: labels.collect(), recipes, added, faults }))
             }
             Ask::Files(paths) => {
                 let mut texts = ask.texts;
@@ -86,7 +90,7 @@ impl Desk {
             Ask::Try { options, option } => head(Answer::Tried(self.matters(options, option))),
             Ask::Unblock { options, attempt } => head(self.unblock(&options, attempt)),
             Ask::Patch => self.written(|port| self.patch(port, ask.texts)),
-            Ask::Report => self.written(report),
+            Ask::Report => self.written(|port| report(port, &self.recipes.set())),
             Ask::Texts => self.texts(),
             Ask::TextOf(index) => self.written(|port| {
                 port.result.files.get(index).map_or_else(String::new, |file| file.written().to_owned())
@@ -105,7 +109,8 @@ impl Desk {
 
     /// The answers for the chosen target or, if it has none, for another one.
     fn explain(&self, log: &str, options: &Options) -> Explanation {
-        let recipes = RecipeSet::embedded();
+        let set = self.recipes.set();
+        let recipes = &*set;
         let all = Options { rejected_recipes: Vec::new(), rejected_edits: Vec::new(), ..options.clone() };
         let port = self.port.as_ref().filter(|port| port.result.target == options.target);
         let unrejected = port.filter(|_| all != *options).map(|port| codemod::port(&port.sources, recipes, &all));
@@ -114,7 +119,7 @@ impl Desk {
             ported: &port.result,
             unrejected: unrejected.as_ref(),
         });
-        let guides = embedded_guides();
+        let guides = self.recipes.guides();
         let mut found = codemod::explain(log, guides, Some(&options.target), project);
         if found.candidates.is_empty() {
             found.candidates = codemod::explain(log, guides, None, None).candidates;
@@ -123,7 +128,8 @@ impl Desk {
     }
 
     fn port(&mut self, options: &Options) {
-        let recipes = RecipeSet::embedded();
+        let set = self.recipes.set();
+        let recipes = &*set;
         let trees = Trees::default();
         let (mut result, views) = codemod::port_with_views(&self.files, recipes, options, &trees);
         result.put_back(&self.notebooks);
@@ -136,13 +142,14 @@ impl Desk {
         let ledgers = codemod::ledgers(&views, &result.target, recipes);
         let overview = codemod::overview(&result, recipes).map(|outline| overview(&outline, &result));
         let launch = launch(&result, &views, &recipes.target_facts(&result.target));
-        let twin = twin_commands(&result, &launch, options);
+        let twin = twin_commands(&result, &launch, options, self.recipes.are_added());
         self.port = Some(Port { result, ledgers, launch, twin, diffs, overview, sources: self.files.clone() });
     }
 
     /// Adds a column to the table of targets. A request that skips one gets the current table.
     fn column(&mut self, options: &Options, column: usize) -> Parcel<Answer> {
-        let recipes = RecipeSet::embedded();
+        let set = self.recipes.set();
+        let recipes = &*set;
         if column == 0 {
             self.matrix = Matrix::default();
         }
@@ -153,7 +160,7 @@ impl Desk {
     }
 
     fn matrix(&mut self, rows: usize) -> Parcel<Answer> {
-        let (done, total) = (self.matrix.targets.len(), RecipeSet::embedded().targets().len());
+        let (done, total) = (self.matrix.targets.len(), self.recipes.set().targets().len());
         let table = (done == total).then(|| Box::new(table(&self.matrix, rows)));
         head(Answer::Matrix(done, total, table))
     }
@@ -161,7 +168,8 @@ impl Desk {
     /// Whether another value of an option gives a port that differs from the last one.
     fn matters(&self, options: Options, option: usize) -> bool {
         let Some(port) = &self.port else { return false };
-        let recipes = RecipeSet::embedded();
+        let set = self.recipes.set();
+        let recipes = &*set;
         let targets = recipes.targets();
         let target = targets.iter().find(|target| target.id == options.target);
         let Some(asked) = target.and_then(|target| target.options.get(option)) else { return false };
@@ -209,7 +217,7 @@ impl Desk {
         let pairs = port.sources.iter().zip(&port.result.files);
         let both =
             pairs.flat_map(|(source, file)| [self.content(&source.path, &source.text), file.written().to_owned()]);
-        let texts = std::iter::once(report(port)).chain(both).collect();
+        let texts = std::iter::once(report(port, &self.recipes.set())).chain(both).collect();
         let paths = port.result.files.iter().map(|file| file.path.clone()).collect();
         Parcel { texts, ..head(Answer::TwinFiles(paths)) }
     }
@@ -252,18 +260,19 @@ fn from(sources: &[SourceFile], bases: Vec<String>) -> Vec<SourceFile> {
 }
 
 /// The report as the command writes it.
-fn report(port: &Port) -> String {
-    let recipes = RecipeSet::embedded();
+fn report(port: &Port, recipes: &RecipeSet) -> String {
     let texts = port.sources.iter().map(|source| source.text.as_str()).zip(&port.result.files);
     let totals = Totals::of(&port.result.target, texts, recipes);
     let result = with_reported_configuration(&port.result);
     report_json(&result, recipes, &port.ledgers, port.twin.as_ref(), &totals)
 }
 
-fn twin_commands(ported: &Ported, launch: &Fields, options: &Options) -> Option<TwinCommands> {
+fn twin_commands(ported: &Ported, launch: &Fields, options: &Options, has_guides: bool) -> Option<TwinCommands> {
     let twin = Twin::read(&ported.target, launch)?;
     let one_file = ported.files.iter().filter(|file| project::kind(&file.path) != Kind::Configuration).count() == 1;
-    let portolan = options.words().map(|words| twin.command(&words, one_file));
+    let guides = ["--guides", GUIDES_FOLDER].into_iter().filter(|_| has_guides).map(str::to_owned);
+    let words = options.words().map(|words| words.into_iter().chain(guides).collect::<Vec<_>>());
+    let portolan = words.map(|words| twin.command(&words, one_file));
     Some(TwinCommands { portolan, kit: twin.kit_command(&format!("portolan-{}.json", ported.target)) })
 }
 

@@ -4,11 +4,12 @@ use super::engine;
 use super::session::Session;
 use super::twin::KIT;
 use crate::port::protocol::{Answer, Ask, Parcel};
-use crate::port::state::{EDITS_INCLUDED, State, fragment};
+use crate::port::state::{EDITS_INCLUDED, GUIDES_FOLDER, State, fragment};
 use crate::shared::archive;
 use crate::shared::browser;
 use crate::shared::text::thousands;
 use leptos::prelude::*;
+use python::SourceFile;
 use python::notebook::is_notebook;
 use wasm_bindgen_futures::spawn_local;
 
@@ -53,7 +54,11 @@ pub(in crate::port) fn report(session: Session) {
 pub(in crate::port) fn zip(session: Session) {
     engine::ask(engine::bare(Ask::Texts), move |answer| {
         let Answer::Texts(paths) = answer.head else { return };
-        match archive::write(paths.iter().map(String::as_str).zip(answer.texts.iter().map(String::as_str))) {
+        let guides = session.state.with_untracked(|state| state.choice.guides.clone());
+        let path_of = |guide: &SourceFile| format!("{GUIDES_FOLDER}/{}", guide.path);
+        let paths: Vec<String> = paths.into_iter().chain(guides.iter().map(path_of)).collect();
+        let texts = answer.texts.iter().chain(guides.iter().map(|guide| &guide.text)).map(String::as_str);
+        match archive::write(paths.iter().map(String::as_str).zip(texts)) {
             Ok(bytes) => give(session, &named(session, "zip"), "application/zip", &bytes),
             Err(why) => session.say(true, format!("The archive could not be written: {why}")),
         }

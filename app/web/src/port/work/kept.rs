@@ -21,7 +21,7 @@ pub(in crate::port) fn offer(session: Session) -> bool {
     let bytes_of = move |look: fn(&State) -> Vec<u8>| {
         Closure::<dyn Fn() -> Uint8Array>::new(move || Uint8Array::from(&*session.with_work(look))).into_js_value()
     };
-    put("bytes", bytes_of(|state| if state.is_empty() { Vec::new() } else { state.share().to_bytes() }));
+    put("bytes", bytes_of(|state| if state.is_blank() { Vec::new() } else { state.share().to_bytes() }));
     put("beside", bytes_of(State::beside));
     let begin = Closure::<dyn Fn(Uint8Array, Uint8Array)>::new(move |bytes: Uint8Array, beside: Uint8Array| {
         let share = Share::from_bytes(&bytes.to_vec());

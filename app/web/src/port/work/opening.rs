@@ -33,7 +33,7 @@ pub(in crate::port) fn open_sample(session: Session) {
 
 /// Closes the project, as on a first visit. It can be brought back.
 pub(in crate::port) fn start_over(session: Session) {
-    session.open(Vec::new(), false, "Closed the project.".to_owned());
+    session.open(None, false, "Closed the project.".to_owned());
 }
 
 /// Marks files as being read; the function that opens them ends this.
@@ -45,6 +45,7 @@ fn begin(session: Session) {
 #[derive(Default)]
 struct Found {
     files: Vec<SourceFile>,
+    guides: Vec<SourceFile>,
     /// Bytes of their texts.
     bytes: usize,
     bad: Vec<(String, Refusal)>,
@@ -54,9 +55,16 @@ struct Found {
 }
 
 impl Found {
-    fn take(&mut self, path: String, text: Result<String, Refusal>) {
+    /// Adds a file, chosen individually or found in a folder or archive.
+    fn take(&mut self, path: String, text: Result<String, Refusal>, is_chosen: bool) {
         let text = text.and_then(|text| project::check_format(&path, &text).map(|()| text));
         match text {
+            Ok(text) if project::is_markdown(&path) && guide::is_guide(&text) => {
+                self.bytes += text.len();
+                let path = path.rsplit('/').next().unwrap_or_default().to_owned();
+                self.guides.push(SourceFile { path, text });
+            }
+            _ if !is_chosen && !project::belongs(&path) => self.left_out.add(&path),
             Ok(text) => {
                 self.bytes += text.len();
                 let place = self.files.partition_point(|file| file.path <= path);
@@ -68,7 +76,7 @@ impl Found {
 
     /// Whether this exceeds a project's limits, so that reading can stop: all of it might not fit into memory.
     fn is_too_much(&self) -> bool {
-        self.files.len() > project::MAX_FILES || self.bytes > project::MAX_PROJECT
+        self.files.len() + self.guides.len() > project::MAX_FILES || self.bytes > project::MAX_PROJECT
     }
 }
 
@@ -149,13 +157,13 @@ async fn file_of(entry: FileSystemFileEntry) -> Result<File, JsValue> {
 
 async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
     let kind = project::kind(&path);
-    if in_folder && !project::belongs(&path) {
-        found.left_out.add(&path);
-        return;
-    }
     // Checked first: files that are too large are not even read.
     let most = project::most(&path);
-    if file.size() > most as f64 {
+    let is_too_large = file.size() > most as f64;
+    if in_folder && !project::belongs(&path) && (is_too_large || !project::is_markdown(&path)) {
+        return found.left_out.add(&path);
+    }
+    if is_too_large {
         return found.bad.push((path, Refusal::TooBig { size: file.size() as usize, most }));
     }
     let bytes = match browser::bytes_of(file).await {
@@ -171,14 +179,14 @@ async fn read(found: &mut Found, file: &File, path: String, in_folder: bool) {
     }
     if kind != Kind::Zip {
         let text = project::text_of(&path, bytes);
-        return found.take(path, text);
+        return found.take(path, text, !in_folder);
     }
     match archive::list(&bytes) {
         Ok((packed, left_out)) => {
             found.left_out.extend(left_out);
             for file in packed {
                 let text = unpack(&file).await;
-                found.take(file.path, text);
+                found.take(file.path, text, false);
                 if found.is_too_much() {
                     break;
                 }
@@ -193,6 +201,9 @@ fn finish(session: Session, mut found: Found) {
     session.state.update(|state| state.reading -= 1);
     if let (Some((name, text)), true, true) = (found.result.take(), found.files.is_empty(), found.bad.is_empty()) {
         return twin::take(session, name, text);
+    }
+    if found.files.is_empty() && found.bad.is_empty() && !found.guides.is_empty() {
+        return session.add_guides(found.guides);
     }
     project::strip_root(&mut found.files);
     let trouble = found.bad.first().map(|(path, why)| format!("{path} {why}"));
@@ -213,7 +224,10 @@ fn finish(session: Session, mut found: Found) {
     };
     let bad = trouble.is_some();
     let trouble = trouble.map(|t| format!(" {t}")).unwrap_or_default();
-    session.open(found.files, bad, format!("{opened}{left_out}{trouble}"));
+    session.open(Some(found.files), bad, format!("{opened}{left_out}{trouble}"));
+    if !found.guides.is_empty() {
+        session.add_guides(found.guides);
+    }
 }
 
 /// The text of a compressed file.

@@ -1,6 +1,7 @@
 //! A handle on the page's state, and those actions of its controls that involve the worker.
 
 mod explaining;
+mod guides;
 mod links;
 mod memos;
 mod porting;
@@ -118,10 +119,13 @@ impl Session {
         }
     }
 
-    /// Opens a project; the previous one can be restored.
-    pub(super) fn open(self, files: Vec<SourceFile>, bad: bool, said: String) {
+    /// Opens a project, or none; the previous one can be restored.
+    pub(super) fn open(self, files: Option<Vec<SourceFile>>, bad: bool, said: String) {
         self.state.update(|state| {
-            state.open(files);
+            match files {
+                Some(files) => state.open(files),
+                None => state.start_over(),
+            }
             (state.unread, state.run) = (true, Run::Waiting);
         });
         self.say_opened(bad, said);
@@ -134,6 +138,7 @@ impl Session {
         self.change_and_port(|state| match undo {
             Undo::Project => state.bring_back(),
             Undo::Removal => state.restore_removed(),
+            Undo::Decision => drop(state.undo()),
         });
     }
 

@@ -64,7 +64,7 @@ pub(super) fn take(session: Session, name: String, text: String) {
 }
 
 /// Notifies the script that saves the work: the result arrived after the user's last action.
-fn keep() {
+pub(super) fn keep() {
     if let Ok(event) = web_sys::Event::new("change") {
         let _ = browser::window().dispatch_event(&event);
     }

@@ -28,7 +28,7 @@ pub(super) fn head(hunk: HunkInfo, stale: bool) -> AnyView {
 /// One of the recipes that contributed to a hunk.
 #[component]
 fn Recipe(recipe: HunkRecipe) -> impl IntoView {
-    let HunkRecipe { id, title, reason, sdks, citations, is_unsafe } = recipe;
+    let HunkRecipe { id, title, reason, sdks, source, citations, is_unsafe } = recipe;
     let (class, word) =
         if is_unsafe { ("badge unsafe", "opt-in: may alter results") } else { ("badge safe", "automatic") };
     let title = match reason.is_empty() {
@@ -38,7 +38,7 @@ fn Recipe(recipe: HunkRecipe) -> impl IntoView {
     // The full wording of its scope is in the list of recipes and in the guide.
     let grounds = (!sdks.is_empty()).then(|| {
         let sources = match citations.is_empty() {
-            true => view! { <a href=guide_address(&id) target="_blank">"the guide"</a> }.into_any(),
+            true => view! { <a href=guide_address(&id) target="_blank">{source}</a> }.into_any(),
             false => sources(citations),
         };
         view! { <p class="grounds">{format!("For SDK {sdks}. Source: ")} {sources}</p> }

@@ -31,7 +31,7 @@ pub(super) fn Open() -> impl IntoView {
     // The macro has no such attribute.
     folder.on_load(|folder| drop(folder.set_attribute("webkitdirectory", "")));
     let former = session.memo(State::has_former);
-    let some = session.memo(|state| !state.is_empty());
+    let some = session.memo(|state| !state.is_blank());
     view! {
         <div class="open">
             <button class="button quiet small" on:click=pick(files)>"Open files…"</button>
@@ -51,7 +51,7 @@ pub(super) fn Open() -> impl IntoView {
                 multiple
                 hidden
                 aria-label="Open files"
-                accept=".py,.pyw,.ipynb,.txt,.yaml,.yml,.toml,.zip,.json,text/x-python,text/plain,application/yaml,application/zip"
+                accept=".py,.pyw,.ipynb,.md,.txt,.yaml,.yml,.toml,.zip,.json,text/x-python,text/plain,application/yaml,application/zip"
                 node_ref=files
                 on:change=chosen(files)
             />

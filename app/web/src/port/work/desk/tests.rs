@@ -26,7 +26,7 @@ fn port(desk: &mut Desk, text: &str) -> Parcel<Answer> {
 
 #[test]
 fn the_catalogue_has_titles_and_reasons() {
-    let answer = ask(&mut Desk::default(), Ask::Catalogue, &[]);
+    let answer = ask(&mut Desk::default(), Ask::Catalogue(Vec::new()), &[]);
     let Answer::Catalogue(catalogue) = answer.head else { panic!("{:?}", answer.head) };
     assert!(catalogue.targets.iter().any(|target| target.id == "hpu" && !target.sdks.is_empty()));
     assert!(catalogue.recipes.iter().all(|recipe| !recipe.title.is_empty() && !recipe.reason.is_empty()));
@@ -368,4 +368,96 @@ fn a_notebook_is_given_back_as_its_file() {
     ask(&mut desk, Ask::Port { options: Options { target: "xpu".into(), ..Options::default() }, show: 0 }, &[]);
     let patch = ask(&mut desk, Ask::Patch, &[program]).texts;
     assert_eq!(patch, [codemod::git_patch_of("a.ipynb", &json, &ported.replace("rand(2)", "rand(3)"))]);
+}
+
+const GUIDE: &str = "+++
+title = \"Our readers\"
+target = \"hpu\"
++++
+
+### Read events on the host {#read-events}
+
+`fastevents.load_gpu` fills buffers on an NVIDIA GPU.
+
+Source: its README.
+
+Remedy: load them on the host.
+
+```says
+fastevents: no NVIDIA GPU to fill
+```
+
+```diff rule
+- fastevents.load_gpu($FILE)
++ fastevents.load($FILE)
+```
+";
+
+const EVENTS: &str =
+    "import fastevents\n\nnet = fastevents.load_gpu(\"a\").cuda()\n\nif __name__ == \"__main__\":\n    print(net)\n";
+
+/// A desk that reads guides natively, and its answer to these.
+fn with_guides(guides: &[(&str, &str)]) -> (Desk, Catalogue) {
+    let mut desk = Desk::default();
+    desk.read_guides_with(Some(Box::new(crate::port::work::guide_file::read)));
+    let catalogue = catalogue_with(&mut desk, guides);
+    (desk, catalogue)
+}
+
+fn catalogue_with(desk: &mut Desk, guides: &[(&str, &str)]) -> Catalogue {
+    let (paths, texts): (Vec<String>, Vec<&str>) = guides.iter().map(|(path, text)| (path.to_string(), *text)).unzip();
+    let Answer::Catalogue(catalogue) = ask(desk, Ask::Catalogue(paths), &texts).head else { panic!() };
+    catalogue
+}
+
+#[test]
+fn a_guide_of_the_users_ports_and_explains() {
+    let (mut desk, catalogue) = with_guides(&[("events.md", GUIDE)]);
+    assert_eq!((catalogue.added, catalogue.faults), (vec!["Our readers: 1 recipe for HPU".to_owned()], vec![]));
+    assert!(catalogue.recipes.iter().any(|recipe| recipe.id == "events#read-events" && recipe.source == "its README."));
+    let answer = port(&mut desk, EVENTS);
+    assert!(answer.texts[0].contains("fastevents.load(\"a\").to(\"hpu\")"), "{}", answer.texts[0]);
+    let Answer::Ported(outcome, _) = answer.head else { panic!() };
+    let command = outcome.twin.and_then(|twin| twin.portolan).expect("a command");
+    assert_eq!(command, "portolan rehearse --target hpu --guides guides a.py");
+    assert!(ask(&mut desk, Ask::Report, &[]).texts[0].contains("\"source\": \"its README.\""));
+    let log = "RuntimeError: fastevents: no NVIDIA GPU to fill";
+    let options = Options { target: "hpu".into(), ..Options::default() };
+    let Answer::Explained(found) = ask(&mut desk, Ask::Explain(options), &[log]).head else { panic!() };
+    assert_eq!(found.candidates[0].section, "events#read-events");
+    // Without it, everything is as before.
+    let built_in = catalogue_with(&mut desk, &[]);
+    assert_eq!(built_in, catalogue_with(&mut Desk::default(), &[]));
+    assert!(port(&mut desk, EVENTS).texts[0].contains("fastevents.load_gpu(\"a\").to(\"hpu\")"));
+}
+
+#[test]
+fn a_guide_with_errors_is_not_used_and_they_have_lines() {
+    let check = |from: &str, to: &str, expected: &str| {
+        let guide = GUIDE.replace(from, to);
+        let (mut desk, catalogue) = with_guides(&[("events.md", &guide), ("good.md", GUIDE)]);
+        assert_eq!((catalogue.added.len(), catalogue.faults.len()), (0, 1), "{:?}", catalogue.faults);
+        assert!(catalogue.faults[0].starts_with(&format!("events.md:{expected}")), "{:?}", catalogue.faults);
+        assert!(port(&mut desk, EVENTS).texts[0].contains("load_gpu"), "{from}");
+    };
+    check("title = \"Our readers\"", "title = Our readers", "2: ");
+    check("diff rule", "diff rule usafe", "18: unknown word `usafe`");
+    check("+ fastevents.load($FILE)", "+ fastevents.load($PATH)", "20: `$PATH` is written but never matched");
+    check("- fastevents.load_gpu($FILE)", "- fastevents.load_gpu($FILE", "19: ");
+    check("target = \"hpu\"", "target = \"hpuu\"", "3: `target = \"hpuu\"`: unknown target");
+}
+
+#[test]
+fn a_target_of_a_guide_is_a_target() {
+    let guide = GUIDE.replace("target = \"hpu\"", "target = \"ours\"\nextends = \"hpu\"");
+    let (mut desk, catalogue) = with_guides(&[("events.md", &guide)]);
+    assert_eq!(catalogue.added, ["Our readers: 1 recipe for OURS"]);
+    ask(&mut desk, Ask::Files(vec![("a.py".into(), false)]), &[EVENTS]);
+    let options = Options { target: "ours".into(), ..Options::default() };
+    let ported = ask(&mut desk, Ask::Port { options: options.clone(), show: 0 }, &[]).texts.remove(0);
+    assert!(ported.contains("fastevents.load(\"a\").to(\"hpu\")"), "{ported}");
+    let columns = catalogue.targets.len();
+    assert!(
+        matches!(ask(&mut desk, Ask::Matrix { options, column: 0 }, &[]).head, Answer::Matrix(1, total, _) if total == columns)
+    );
 }

@@ -2,9 +2,7 @@
 
 use super::{Desk, Port, options_for};
 use crate::port::protocol::{Answer, Unblocked, Unblocking};
-use codemod::{
-    OptionKind, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, git_patch_of, overview,
-};
+use codemod::{OptionKind, Options, Ported, PortedFile, Severity, Style, TargetInfo, git_patch_of, overview};
 use python::SourceFile;
 use sorting::SortedSet;
 
@@ -12,7 +10,8 @@ impl Desk {
     /// Makes one attempt to port more than the last port did.
     pub(super) fn unblock(&mut self, options: &Options, attempt: usize) -> Answer {
         let Some(port) = &self.port else { return Answer::Unblocked(None, 0) };
-        let recipes = RecipeSet::embedded();
+        let set = self.recipes.set();
+        let recipes = &*set;
         let targets = recipes.targets();
         let Some(target) = targets.iter().find(|target| target.id == port.result.target) else {
             return Answer::Unblocked(None, 0);

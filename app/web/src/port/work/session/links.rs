@@ -53,14 +53,7 @@ impl Session {
             Err(_) => None,
         };
         let share = share.ok_or_else(|| LINK.to_owned());
-        let checked = share.and_then(|share| {
-            project::check_project(&share.files).map_err(|why| format!("it {why}"))?;
-            for file in &share.files {
-                project::check_text(&file.text).map_err(|why| format!("{} {why}", file.path))?;
-            }
-            Ok(share)
-        });
-        match checked {
+        match share.and_then(|share| share.check().map(|()| share)) {
             Ok(share) => self.open_given("Opened the shared project.", |state| state.open_share(share)),
             Err(why) => self.say(true, format!("The shared link can't be opened: {why}")),
         }

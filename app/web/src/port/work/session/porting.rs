@@ -5,7 +5,7 @@ use crate::port::protocol::{Answer, Ask, Parcel, Shown};
 use crate::port::state::lines::Lines;
 use crate::port::state::{Delivery, Engine, File, Run, State, View};
 use crate::port::work::engine;
-use crate::shared::{browser, tasks};
+use crate::shared::browser;
 use leptos::prelude::*;
 use python::Highlight;
 use std::cell::{Cell, RefCell};
@@ -55,12 +55,16 @@ impl Session {
             (state.is_empty(), state.engine == Engine::Ready, matches!(state.engine, Engine::Broken(_)))
         });
         if empty {
-            return self.state.update(|state| {
+            self.state.update(|state| {
                 state.set_outcome(None);
                 (state.view, state.run) = (None, Run::Idle);
             });
         }
-        if !ready {
+        let waits = ready && !self.has_recipes();
+        if empty {
+            return;
+        }
+        if !ready || waits {
             self.state.update(|state| state.run = Run::Waiting);
             if broken {
                 self.start_engine();
@@ -255,18 +259,7 @@ impl Session {
         });
         let ready = move || {
             self.state.update(|state| state.engine = Engine::Ready);
-            if self.state.with_untracked(|state| state.catalogue.targets.is_empty()) {
-                engine::ask(engine::bare(Ask::Catalogue), move |answer| {
-                    if let Answer::Catalogue(catalogue) = answer.head {
-                        // The page is complete by then. The answer was decoded in this task, and filling the lists takes a
-                        // phone as long.
-                        tasks::last(move || {
-                            self.state.update(|state| state.learn(catalogue));
-                            self.port_now();
-                        });
-                    }
-                });
-            } else if self.state.with_untracked(|state| state.run == Run::Waiting) {
+            if self.state.with_untracked(|state| state.catalogue.targets.is_empty() || state.run == Run::Waiting) {
                 self.port_now();
             }
         };
