@@ -32,6 +32,8 @@ pub struct Notebook {
     cells: Vec<Cell>,
     /// The quotes of calls that stand for other code.
     quote: Quote,
+    /// The names of magics that run Python.
+    runs_python: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,13 +219,14 @@ impl Notebook {
         for json::Source { number, range, text } in sources {
             let (indent, text) = dedented(&text);
             let (head, body) = magics::split_head(&text, magics);
-            let (code, magics) = magics::to_python(body, magics, quote);
+            let (code, magics) = magics::to_python(body, quote);
             cells.push(Cell { number, source: range, indent, head: head.to_owned(), code, magics });
         }
         if cells.is_empty() {
             return Err(NotebookFault::NoCode);
         }
-        Ok(Self { json: json.to_owned(), cells, quote })
+        let runs_python = magics.iter().map(|magic| (*magic).to_owned()).collect();
+        Ok(Self { json: json.to_owned(), cells, quote, runs_python })
     }
 
     /// The text of its file.
@@ -248,7 +251,8 @@ impl Notebook {
         for (heading, n, code) in self.parts(program) {
             let cell = &mut self.cells[n];
             let (code, end) = code.strip_suffix('\n').map_or((code.as_str(), ""), |code| (code, "\n"));
-            let readable = magics::without_unreadable(code.to_owned(), &mut cell.magics, quote);
+            let python = magics::with_statements(code, &mut cell.magics, &self.runs_python);
+            let readable = magics::without_unreadable(python, &mut cell.magics, quote);
             out += &format!("{heading}{readable}{end}");
             if code == cell.code {
                 cell.code = readable;

@@ -47,7 +47,7 @@ fn magic_of_cell(cell: &str) -> Option<(usize, &str)> {
 }
 
 /// A cell's code with calls for the syntax of IPython, and these.
-pub(super) fn to_python(cell: &str, runs_python: &[&str], quote: Quote) -> (String, Vec<Magic>) {
+pub(super) fn to_python(cell: &str, quote: Quote) -> (String, Vec<Magic>) {
     if let Some((start, line)) = magic_of_cell(cell) {
         let (name, rest) = named(&line.trim_start()[2..]);
         let body = &cell[start + line.len()..];
@@ -60,14 +60,7 @@ pub(super) fn to_python(cell: &str, runs_python: &[&str], quote: Quote) -> (Stri
         let line = &cell[at..];
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
         let whole = magic_line(line);
-        let marked =
-            || marked(whole[indent..].trim_end(), runs_python).filter(|(_, mark)| !cell.contains(&comment(mark)));
-        if let Some((statement, mark)) = marked() {
-            let (python, written) = (format!("{statement}{}", comment(&mark)), whole[indent..].trim_end().to_owned());
-            out += &format!("{}{python}{}", &line[..indent], &whole[indent + written.len()..]);
-            magics.push(Magic { python, written, mark: Some(mark) });
-            at += whole.len();
-        } else if let Some(python) = call(whole[indent..].trim_end(), quote) {
+        if let Some(python) = call(whole[indent..].trim_end(), quote) {
             let end = if whole.ends_with('\n') { "\n" } else { "" };
             let written = whole[indent..].strip_suffix('\n').unwrap_or(&whole[indent..]).to_owned();
             out += &format!("{}{python}{end}", &line[..indent]);
@@ -174,6 +167,21 @@ pub(super) fn from_python(code: &str, magics: &[Magic]) -> String {
     out
 }
 
+/// The code with the statements that `%time` and `%timeit` run, each with its mark, in place of the calls for them.
+pub(super) fn with_statements(code: &str, magics: &mut [Magic], runs_python: &[String]) -> String {
+    let mut lines: Vec<String> = code.split_inclusive('\n').map(str::to_owned).collect();
+    for magic in magics.iter_mut().filter(|magic| magic.mark.is_none()) {
+        let marked = marked(magic.written.trim_end(), runs_python);
+        let Some((statement, mark)) = marked.filter(|(_, mark)| !code.contains(&comment(mark))) else { continue };
+        let Some(line) = lines.iter_mut().find(|line| line.trim() == magic.python) else { continue };
+        let python = format!("{statement}{}", comment(&mark));
+        *line = line.replacen(&magic.python, &python, 1);
+        magic.written.truncate(magic.written.trim_end().len());
+        (magic.python, magic.mark) = (python, Some(mark));
+    }
+    lines.concat()
+}
+
 /// A mark as the comment behind a statement.
 fn comment(mark: &str) -> String {
     format!("  # {mark}")
@@ -192,9 +200,9 @@ fn unmarked(line: &str, magics: &[Magic]) -> String {
 }
 
 /// The statement of Python that `%time STATEMENT` or `%timeit OPTIONS STATEMENT` runs, and what stands before it.
-fn marked(line: &str, runs_python: &[&str]) -> Option<(String, String)> {
+fn marked(line: &str, runs_python: &[String]) -> Option<(String, String)> {
     let (name, mut rest) = named(line.strip_prefix('%').filter(|rest| !rest.starts_with('%'))?);
-    if !runs_python.contains(&name) {
+    if !runs_python.iter().any(|magic| magic == name) {
         return None;
     }
     // A number follows some of timeit's options.
@@ -347,7 +355,8 @@ mod tests {
     /// The code of Python for a cell, whose calls come back as they were written.
     #[track_caller]
     fn check(cell: &str, python: &str) {
-        let (code, mut magics) = to_python(cell, &["time", "timeit"], Quote('\''));
+        let (code, mut magics) = to_python(cell, Quote('\''));
+        let code = with_statements(&code, &mut magics, &["time".to_owned(), "timeit".to_owned()]);
         let code = without_unreadable(code, &mut magics, Quote('\''));
         assert_eq!(code, python);
         assert_eq!(from_python(&code, &magics), cell);
@@ -379,7 +388,8 @@ mod tests {
         check("%time f(", "get_ipython().run_line_magic('time', 'f(')");
         check("%time f()\nx = 1  # %time", "get_ipython().run_line_magic('time', 'f()')\nx = 1  # %time");
         check("%env f()", "get_ipython().run_line_magic('env', 'f()')");
-        let (_, magics) = to_python("%time f(x)\n", &["time"], Quote('\''));
+        let (code, mut magics) = to_python("%time f(x)\n", Quote('\''));
+        with_statements(&code, &mut magics, &["time".to_owned()]);
         assert_eq!(from_python("a()\nf(x, 1)  # %time\n", &magics), "a()\n%time f(x, 1)\n");
         assert_eq!(from_python("f(x,\n  1)  # %time\n", &magics), "f(x,\n  1)\n");
     }
