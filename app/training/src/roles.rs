@@ -125,19 +125,17 @@ impl Roles {
     pub(crate) fn collect(view: &PythonFile<'_>) -> Self {
         let k = kinds();
         let index = &view.index;
-        let mut roles = Self::default();
-        roles.assigned = SortedMap::grouped(index.of_kind(k.assignment).iter().filter_map(|assignment| {
+        let assigned = SortedMap::grouped(index.of_kind(k.assignment).iter().filter_map(|assignment| {
             let (left, right) = index.sides(*assignment)?;
             Some((dotted(index, left)?.to_owned(), right))
         }));
         let lists = index.of_kind(k.pattern_list).iter().chain(index.of_kind(k.tuple_pattern));
-        roles.unpacked = SortedMap::grouped(lists.flat_map(|list| {
+        let unpacked = SortedMap::grouped(lists.flat_map(|list| {
             let right = index.parent(*list).and_then(|a| index.source(a));
             let names = index.parts(*list).enumerate();
             names.filter_map(move |(at, name)| Some((index.text_of(name).to_owned(), (right?, at))))
         }));
-        roles.used = uses(view);
-        roles
+        Self { assigned, unpacked, used: uses(view), ..Self::default() }
     }
 
     /// The role of an expression of this file.
