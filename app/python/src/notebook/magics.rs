@@ -143,9 +143,13 @@ pub(super) fn from_python(code: &str, magics: &[Magic]) -> String {
         left.entry(first_line(&magic.python)).or_default().push(magic);
     }
     let mut out = String::new();
-    let mut at = 0;
+    let (mut at, mut next) = (0, 0);
     while at < code.len() {
         let line = code[at..].find('\n').map_or(code.len(), |n| at + n + 1);
+        let begins = at >= next;
+        if begins {
+            next = at + statement_end(&code[at..]);
+        }
         let statement = code[at..line].trim_start_matches([' ', '\t']);
         let start = line - statement.len();
         let ends = |rest: &str| rest.is_empty() || rest.starts_with('\n');
@@ -160,7 +164,7 @@ pub(super) fn from_python(code: &str, magics: &[Magic]) -> String {
             at += 1;
         } else {
             out += &code[at..start];
-            out += &unmarked(&code[start..line], magics);
+            out += &unmarked(&code[start..line], magics, begins && next == line);
             at = line;
         }
     }
@@ -187,13 +191,13 @@ fn comment(mark: &str) -> String {
     format!("  # {mark}")
 }
 
-/// A changed statement with its mark before it. Where the comment ended up in another statement's middle, it is dropped.
-fn unmarked(line: &str, magics: &[Magic]) -> String {
+/// A line with its mark before it; without it if the line is no whole statement.
+fn unmarked(line: &str, magics: &[Magic], is_statement: bool) -> String {
     let text = line.trim_end();
     let marks = magics.iter().filter_map(|magic| magic.mark.as_ref());
     let mut found = marks.filter_map(|mark| Some((text.strip_suffix(&comment(mark))?, mark)));
     match found.next() {
-        Some((statement, mark)) if is_python(statement) => format!("{mark} {statement}{}", &line[text.len()..]),
+        Some((statement, mark)) if is_statement => format!("{mark} {statement}{}", &line[text.len()..]),
         Some((statement, _)) => format!("{statement}{}", &line[text.len()..]),
         None => line.to_owned(),
     }
