@@ -13,6 +13,8 @@ class _Shell:
         name_of, equals, value = line.partition("=")
         if name in ("env", "set_env") and equals:
             os.environ[name_of.strip()] = value.strip()
+        elif name in ("run", "cd", "load_ext", "pip", "conda"):
+            print(f"rehearsal: not run: %{name} {line}".rstrip())
 
     def run_cell_magic(self, name, line, cell):
         if name not in ("html", "javascript", "latex", "markdown", "svg"):
@@ -21,9 +23,16 @@ class _Shell:
     def system(self, line):
         print(f"rehearsal: not run: !{line}")
 
+    def run_cell(self, code, **options):
+        print(f"rehearsal: not run: {code.strip()}")
+
     def getoutput(self, line, **options):
         self.system(line)
         return []
+
+
+    def __getattr__(self, name):
+        return lambda *arguments, **options: None
 
 
 builtins.get_ipython = _Shell

@@ -13,10 +13,18 @@ use sorting::SortedMap;
 pub(super) struct Magic {
     /// In the program: mostly a call, without indentation.
     python: String,
+    /// The call that stands for it in [`Notebook::program`](super::Notebook::program).
+    call: String,
     /// The same as it is in the notebook, without the indentation of its first line and the last line's end.
     written: String,
     /// What stands before a statement of Python in the notebook and, as a comment, behind it in the program: `%time`.
     mark: Option<String>,
+}
+
+impl Magic {
+    fn called(call: String, written: String) -> Self {
+        Self { python: call.clone(), call, written, mark: None }
+    }
 }
 
 /// How the call for a cell in another language begins.
@@ -52,7 +60,7 @@ pub(super) fn to_python(cell: &str, quote: Quote) -> (String, Vec<Magic>) {
         let (name, rest) = named(&line.trim_start()[2..]);
         let body = &cell[start + line.len()..];
         let python = format!("{CELL_MAGIC}{}, {}, {})", quote.quoted(name), quote.quoted(rest), quote.quoted(body));
-        return (python.clone(), vec![Magic { python, written: cell.to_owned(), mark: None }]);
+        return (python.clone(), vec![Magic::called(python, cell.to_owned())]);
     }
     let (mut out, mut magics) = (String::new(), Vec::new());
     let mut at = 0;
@@ -64,7 +72,7 @@ pub(super) fn to_python(cell: &str, quote: Quote) -> (String, Vec<Magic>) {
             let end = if whole.ends_with('\n') { "\n" } else { "" };
             let written = whole[indent..].strip_suffix('\n').unwrap_or(&whole[indent..]).to_owned();
             out += &format!("{}{python}{end}", &line[..indent]);
-            magics.push(Magic { python, written, mark: None });
+            magics.push(Magic::called(python, written));
             at += whole.len();
         } else {
             let end = statement_end(line);
@@ -86,7 +94,7 @@ pub(super) fn without_unreadable(cell: String, magics: &mut Vec<Magic>, quote: Q
         let lines: Vec<String> = written.split_inclusive('\n').map(|line| quote.string(line)).collect();
         let python = format!("get_ipython().run_cell({})", lines.join("\n"));
         let out = format!("{python}{}", if text.ends_with('\n') { "\n" } else { "" });
-        magics.push(Magic { python, written, mark: None });
+        magics.push(Magic::called(python, written));
         out
     };
     let parts = blocks(&cell).into_iter();
@@ -127,7 +135,7 @@ fn without_headings(cell: String, magics: &mut Vec<Magic>) -> String {
         let Some(rest) = line.strip_prefix("# ").filter(|_| line.starts_with(HEADING)) else { return line.to_owned() };
         let python = format!("#{rest}");
         let bare = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
-        magics.push(Magic { python: bare(&python), written: bare(line), mark: None });
+        magics.push(Magic::called(bare(&python), bare(line)));
         python
     };
     cell.split_inclusive('\n').map(line).collect()
@@ -142,6 +150,8 @@ pub(super) fn from_python(code: &str, magics: &[Magic]) -> String {
     for magic in magics {
         left.entry(first_line(&magic.python)).or_default().push(magic);
     }
+    let marks = magics.iter().filter_map(|magic| magic.mark.clone());
+    let marks: SortedMap<String, String> = marks.map(|mark| (comment(&mark), mark)).collect();
     let mut out = String::new();
     let (mut at, mut next) = (0, 0);
     while at < code.len() {
@@ -164,7 +174,7 @@ pub(super) fn from_python(code: &str, magics: &[Magic]) -> String {
             at += 1;
         } else {
             out += &code[at..start];
-            out += &unmarked(&code[start..line], magics, begins && next == line);
+            out += &unmarked(&code[start..line], &marks, begins && next == line);
             at = line;
         }
     }
@@ -173,17 +183,22 @@ pub(super) fn from_python(code: &str, magics: &[Magic]) -> String {
 
 /// The code with the statements that `%time` and `%timeit` run, each with its mark, in place of the calls for them.
 pub(super) fn with_statements(code: &str, magics: &mut [Magic], runs_python: &[String]) -> String {
-    let mut lines: Vec<String> = code.split_inclusive('\n').map(str::to_owned).collect();
-    for magic in magics.iter_mut().filter(|magic| magic.mark.is_none()) {
-        let marked = marked(magic.written.trim_end(), runs_python);
-        let Some((statement, mark)) = marked.filter(|(_, mark)| !code.contains(&comment(mark))) else { continue };
-        let Some(line) = lines.iter_mut().find(|line| line.trim() == magic.python) else { continue };
-        let python = format!("{statement}{}", comment(&mark));
-        *line = line.replacen(&magic.python, &python, 1);
-        magic.written.truncate(magic.written.trim_end().len());
-        (magic.python, magic.mark) = (python, Some(mark));
+    let mut left = SortedMap::grouped(magics.iter().map(|magic| magic.call.clone()).zip(0..));
+    let mut out = String::new();
+    for line in code.split_inclusive('\n') {
+        let same = left.get_mut(line.trim()).filter(|same| !same.is_empty());
+        let Some(magic) = same.map(|same| &mut magics[same.remove(0)]) else {
+            out += line;
+            continue;
+        };
+        let marked = marked(magic.written.trim_end(), runs_python).filter(|(_, mark)| !code.contains(&comment(mark)));
+        (magic.python, magic.mark) = match marked {
+            Some((statement, mark)) => (format!("{statement}{}", comment(&mark)), Some(mark)),
+            None => (magic.call.clone(), None),
+        };
+        out += &line.replacen(&magic.call, &magic.python, 1);
     }
-    lines.concat()
+    out
 }
 
 /// A mark as the comment behind a statement.
@@ -192,11 +207,10 @@ fn comment(mark: &str) -> String {
 }
 
 /// A line with its mark before it; without it if the line is no whole statement.
-fn unmarked(line: &str, magics: &[Magic], is_statement: bool) -> String {
+fn unmarked(line: &str, marks: &SortedMap<String, String>, is_statement: bool) -> String {
     let text = line.trim_end();
-    let marks = magics.iter().filter_map(|magic| magic.mark.as_ref());
-    let mut found = marks.filter_map(|mark| Some((text.strip_suffix(&comment(mark))?, mark)));
-    match found.next() {
+    let found = text.rfind("  # ").and_then(|at| Some((&text[..at], marks.get(&text[at..])?)));
+    match found {
         Some((statement, mark)) if is_statement => format!("{mark} {statement}{}", &line[text.len()..]),
         Some((statement, _)) => format!("{statement}{}", &line[text.len()..]),
         None => line.to_owned(),
@@ -396,6 +410,13 @@ mod tests {
         with_statements(&code, &mut magics, &["time".to_owned()]);
         assert_eq!(from_python("a()\nf(x, 1)  # %time\n", &magics), "a()\n%time f(x, 1)\n");
         assert_eq!(from_python("f(x,\n  1)  # %time\n", &magics), "f(x,\n  1)\n");
+        // The text that somebody edits has the call.
+        let edited = with_statements(&format!("{code}y\n"), &mut magics, &["time".to_owned()]);
+        assert_eq!(edited, "f(x)  # %time\ny\n");
+        assert_eq!(from_python(&edited, &magics), "%time f(x)\ny\n");
+        let edited = with_statements(&format!("{code}y  # %time\n"), &mut magics, &["time".to_owned()]);
+        assert_eq!(from_python(&edited, &magics), "%time f(x)\ny  # %time\n");
+        check("%time f(x)  \r\ny\r\n", "f(x)  # %time\ny\r\n");
     }
 
     #[test]
