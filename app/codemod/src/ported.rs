@@ -98,6 +98,14 @@ impl Ported {
             let Some(notebook) = notebooks.get(&file.path) else { continue };
             let json = notebook.with_program(&file.text);
             let hashes = FileHashes { input: hash(notebook.json()), output: hash(&json) };
+            // The comments that stand for magics are nobody's.
+            let comments = file.edits.iter().flat_map(|edit| &edit.comments_removed);
+            let of_magics = comments.filter(|comment| notebook.is_mark(&comment.text)).map(|c| c.noted(&file.path));
+            let of_magics: Vec<String> = of_magics.collect();
+            self.certificate.comments_removed.retain(|comment| !of_magics.contains(comment));
+            for edit in &mut file.edits {
+                edit.comments_removed.retain(|comment| !notebook.is_mark(&comment.text));
+            }
             self.certificate.files.insert(file.path.clone(), hashes);
             file.notebook = Some(json);
         }
@@ -175,6 +183,11 @@ impl RemovedComment {
     #[must_use]
     pub fn shown(&self) -> String {
         self.cell.map_or_else(|| self.line.to_string(), |CellPlace { cell, line }| format!("cell {cell}:{line}"))
+    }
+
+    /// As the certificate has it: file, place and text.
+    pub(crate) fn noted(&self, path: &str) -> String {
+        format!("{path}:{} {}", self.shown(), self.text)
     }
 }
 

@@ -261,6 +261,12 @@ impl Notebook {
         out
     }
 
+    /// Whether a comment of [`Notebook::readable`] stands for a magic.
+    #[must_use]
+    pub fn is_mark(&self, comment: &str) -> bool {
+        self.cells.iter().flat_map(|cell| &cell.magics).any(|magic| magic.is_marked_by(comment))
+    }
+
     /// The text of its file with the code of a program, which has the headings of [`Notebook::program`]. Code above the
     /// first one belongs to the first cell. A cell without its heading becomes empty: its code is in the one before.
     #[must_use]

@@ -140,7 +140,7 @@ pub(super) fn finish(
                 let Span { line, cell, .. } = places.of_byte(missing.at);
                 let comment = RemovedComment { line, cell, text: missing.text.to_owned() };
                 comments_kept &= missing.of_removed;
-                removed.push(format!("{}:{} {}", state.source.path, comment.shown(), comment.text));
+                removed.push(comment.noted(&state.source.path));
                 // What is missing is in the range of an edit.
                 if let Some(edit) = edits.iter_mut().find(|edit| edit.start <= missing.at && missing.at < edit.end) {
                     edit.comments_removed.push(comment);

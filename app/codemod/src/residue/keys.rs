@@ -64,17 +64,30 @@ fn has_own(view: &FileView<'_>, key: Id, own: Option<&str>) -> bool {
 fn is_of_devices(view: &FileView<'_>, key: Id) -> bool {
     let (index, k) = (&view.index, kinds());
     let Some(table) = table(view, key).filter(|table| has(view, *table, "cpu")) else { return false };
-    let is_chosen = |key: Option<Id>| key.is_some_and(|key| plain_string(index, key).is_none());
-    let reads = |subscript: Id| is_chosen(index.field(subscript, fields().subscript));
     let parent = index.parent(table);
+    let assigned = parent.and_then(|parent| index.assignment(parent)).and_then(|a| a.target());
+    let name = assigned.map(|target| index.text_of(target));
+    // A key that a loop takes from the table itself is in it.
+    let of_itself = |key: Id| {
+        index.of_kind(k.for_statement).iter().any(|of| {
+            let (left, right) = (index.field(*of, fields().left), index.field(*of, fields().right));
+            let mut names = left.into_iter().flat_map(|left| index.text_of(left).split(','));
+            names.any(|name| name.trim() == index.text_of(key))
+                && right.zip(name).is_some_and(|(right, name)| index.text_of(right).starts_with(name))
+        })
+    };
+    let is_chosen = |key: Option<Id>| key.is_some_and(|key| plain_string(index, key).is_none() && !of_itself(key));
+    let reads = |at: Id| index.item(at).field != fields().left && is_chosen(index.field(at, fields().subscript));
     if parent.is_some_and(|parent| index.kind(parent) == k.subscript && reads(parent)) {
         return true;
     }
-    let assigned = parent.and_then(|parent| index.assignment(parent)).and_then(|a| a.target());
-    let Some(name) = assigned.map(|target| index.text_of(target)) else { return false };
-    index.of_kind(k.subscript).iter().any(|at| index.value(*at).is_some_and(|v| index.text_of(v) == name) && reads(*at))
-        || view.calls("get").iter().any(|call| {
-            index.receiver(*call).is_some_and(|of| index.text_of(of) == name)
-                && is_chosen(index.arguments(*call).positional().next())
-        })
+    let Some(name) = name else { return false };
+    let function = view.function_of(table);
+    let is_seen = |at: Id| name.contains('.') || function.is_none() || view.function_of(at) == function;
+    let is_it = |value: Option<Id>| value.is_some_and(|value| index.text_of(value) == name && is_seen(value));
+    index.of_kind(k.subscript).iter().any(|at| is_it(index.value(*at)) && reads(*at))
+        || view
+            .calls("get")
+            .iter()
+            .any(|call| is_it(index.receiver(*call)) && is_chosen(index.arguments(*call).positional().next()))
 }

@@ -266,6 +266,10 @@ fn a_table_without_an_entry_for_the_target() {
     // One note, at the first key.
     let key = "is a key here";
     check("t = {\"cpu\": 0, \"cuda\": 0}\nt[\"cuda\"] += 1\n", 1, INFO, key);
+    check("t = {\"cpu\": 0, \"cuda\": 0}\nt[kind] = 1\n", 1, INFO, key);
+    check("t = {\"cpu\": 0, \"cuda\": 0}\nfor name in t:\n    print(t[name])\n", 1, INFO, key);
+    let other = "def g(t, i):\n    return t[i]\n\n\ndef f():\n    t = {\"cpu\": 0, \"cuda\": 0}\n    return t\n";
+    check(other, 6, INFO, key);
     check_one("y = t.get(\"cuda\")\nz = t[\"cuda\"]\n", 1, key);
     // Not at the first, which the target does not reach.
     let said = |target, text| said(target, text).iter().map(|d| d.original.line).collect::<Vec<_>>();

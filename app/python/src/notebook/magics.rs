@@ -25,6 +25,10 @@ impl Magic {
     fn called(call: String, written: String) -> Self {
         Self { python: call.clone(), call, written, mark: None }
     }
+
+    pub(super) fn is_marked_by(&self, text: &str) -> bool {
+        self.mark.as_ref().is_some_and(|mark| comment(mark).trim_start() == text)
+    }
 }
 
 /// How the call for a cell in another language begins.
