@@ -176,3 +176,13 @@ fn shell_lines_are_checked() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("nb.ipynb: this is not a notebook"), "{ran:?}");
 }
+
+#[test]
+fn a_statement_behind_a_magic_has_no_comment_of_its_own() {
+    let text = NOTEBOOK.replace("!pip install torchinfo", "%time torch.cuda.synchronize()");
+    let home = folder(&[("nb.ipynb", &text)]);
+    let ran = portolan(home.path(), &["port", "--target", "ipu", "--format", "json", "nb.ipynb"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["certificate"]["comments_removed"], serde_json::json!([]), "{report:#}");
+    assert!(!ran.err.contains("# %time"), "{ran:?}");
+}

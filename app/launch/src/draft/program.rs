@@ -302,7 +302,11 @@ impl Draft<'_> {
     /// Missing arguments that the program requires. Only the user knows their values.
     pub(super) fn needs(&mut self) {
         for key in &self.request.needs {
-            if said(&self.request.args, key).is_none() {
+            // argparse takes the beginning of an option for it.
+            let begins = |arg: &String| {
+                arg.len() > 2 && arg.starts_with("--") && key.starts_with(arg.split('=').next().unwrap_or(arg))
+            };
+            if said(&self.request.args, key).is_none() && !self.request.args.iter().any(begins) {
                 let example = if key.starts_with('-') { format!("{key} …") } else { format!("{key}=…") };
                 self.problems.push(Problem::new("args", format!("the program requires `{key}`: add {example}")));
             }

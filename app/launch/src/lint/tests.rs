@@ -221,7 +221,7 @@ fn names_of_the_other_vendor_that_are_harmless() {
         found("hpu", fine, &[]);
     }
     let checked = |target: super::Target| lint("", target).checked;
-    assert!(super::Target::all().all(|target| checked(target).contains("Checked: shell syntax")));
+    assert!(super::Target::all().all(|target| checked(target).contains("Checked: directives")));
 }
 
 #[test]
