@@ -282,9 +282,14 @@ fn terminal(look: &mut Look<'_>, command: &Command) {
     }
 }
 
+/// Whether the first line asks for csh.
+pub(super) fn is_csh(script: &str) -> bool {
+    script.lines().next().is_some_and(|line| line.starts_with("#!") && line.contains("csh"))
+}
+
 /// `set NAME = VALUE` and `setenv NAME VALUE`.
 fn of_csh(look: &mut Look<'_>, command: &Command) {
-    let is_csh = look.script.lines().next().is_some_and(|line| line.starts_with("#!") && line.contains("csh"));
+    let is_csh = is_csh(look.script);
     let (Some(first), Some(name)) = (command.words.first(), command.words.get(1)) else { return };
     let sets = match &*first.text {
         "set" => command.words.get(2).is_some_and(|word| word.text == "="),
