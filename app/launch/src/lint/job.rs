@@ -263,11 +263,12 @@ fn late_directives(look: &mut Look<'_>) {
     let is_text = |at: usize| inside_document(look, at) || inside_word(look, at);
     let late: Vec<(usize, &str)> =
         lines(script).filter(|(at, line)| *at > first && is_directive(line) && !is_text(*at)).collect();
+    let redirected = last_redirected(script);
     let printed = look.commands.iter().filter(|command| command.runs("echo") == Some(0)).filter_map(|command| {
         let word = command.words.get(1).filter(|_| command.words.len() == 2)?;
         let end = look.script[word.range.end..].lines().next().unwrap_or_default();
         let is_shown = is_directive(&word.text) && !end.contains(['>', '|']);
-        (is_shown && !is_redirected(&look.script[word.range.end..])).then_some(word.range.start)
+        (is_shown && redirected.is_none_or(|end| end < word.range.end)).then_some(word.range.start)
     });
     for at in printed.collect::<Vec<_>>() {
         look.found(at, "late-directive", "is only printed: the scheduler does not read it");
@@ -287,10 +288,10 @@ fn late_directives(look: &mut Look<'_>) {
     look.mend(place..place, moved);
 }
 
-/// Whether the output of a group goes elsewhere that ends in a text: `} > job.sh`.
-fn is_redirected(text: &str) -> bool {
-    let last = |at: usize| text[..at].trim_end().rsplit([' ', '\t', '\n', ';']).next().unwrap_or_default();
-    text.match_indices(['>', '|']).any(|(at, _)| ["}", ")", "done", "fi", "esac"].contains(&last(at)))
+/// The end of the last group whose output goes elsewhere: `} > job.sh`.
+fn last_redirected(script: &str) -> Option<usize> {
+    let last = |at: usize| script[..at].trim_end().rsplit([' ', '\t', '\n', ';']).next().unwrap_or_default();
+    script.rmatch_indices(['>', '|']).map(|(at, _)| at).find(|at| ["}", ")", "done", "fi", "esac"].contains(&last(*at)))
 }
 
 /// A script that writes another one has its directives in a here-document.
