@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use training::{CommandLine, run_facts};
 
 /// Names of what reads options that the program's own files don't name.
-const READS_OTHERS: [&str; 9] = [
+const READS_OTHERS: [&str; 11] = [
     "parse_known_args",
     "HfArgumentParser",
     "add_config_arguments",
@@ -18,6 +18,8 @@ const READS_OTHERS: [&str; 9] = [
     "allow_extra_args",
     "sys.argv",
     "prefix_chars",
+    "parents=",
+    "version_option",
 ];
 
 /// Programs that the project lacks, and options that no file of a program names.
@@ -53,7 +55,10 @@ pub(crate) fn findings(script: &str, folder: &Path, target: Target) -> Result<Ve
             READS_OTHERS.iter().any(|name| text.contains(name))
                 || text.split("add_argument(").skip(1).any(|rest| !rest.trim_start().starts_with(['"', '\'']))
         };
-        if program.command_line != CommandLine::Options || texts().any(is_open) {
+        if program.command_line != CommandLine::Options
+            || texts().any(is_open)
+            || hands_on(&texts().collect::<Vec<_>>())
+        {
             continue;
         }
         // argparse accepts the beginning of a name; `--no-x` is the other value of a flag `--x`.
@@ -74,4 +79,69 @@ pub(crate) fn findings(script: &str, folder: &Path, target: Target) -> Result<Ve
         }
     }
     Ok(found)
+}
+
+/// Whether a program passes a parser to a function that none of its files defines, which may add options.
+fn hands_on(texts: &[&str]) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let defines = |name: &str| {
+        ["def", "class"].iter().any(|kind| {
+            let begin = format!("{kind} {name}");
+            texts.iter().any(|text| text.split(&*begin).skip(1).any(|rest| !rest.starts_with(is_letter)))
+        })
+    };
+    let parser = |line: &str| {
+        let (name, value) = line.split_once('=')?;
+        let makes = ["ArgumentParser(", "add_argument_group(", "add_parser("].iter().any(|own| value.contains(own));
+        let name = name.split(':').next()?.trim();
+        (makes && !name.is_empty() && name.chars().all(is_letter)).then(|| name.to_string())
+    };
+    texts.iter().any(|text| {
+        let parsers: Vec<String> = text.lines().filter_map(parser).collect();
+        parsers.iter().flat_map(|name| text.match_indices(&**name)).any(|(at, name)| {
+            let (before, after) = (&text[..at], text[at + name.len()..].trim_start());
+            let is_argument = after.starts_with([',', ')']) && !before.ends_with(|c| is_letter(c) || c == '.');
+            let called = called_at(before).filter(|_| is_argument);
+            called.is_some_and(|name| !defines(name))
+        })
+    })
+}
+
+/// The function whose arguments a text ends in.
+fn called_at(text: &str) -> Option<&str> {
+    let mut depth = 0_usize;
+    // Longer calls are rare, and so are parsers at their ends.
+    let (open, _) = text.char_indices().rev().take(500).find(|(_, c)| match c {
+        ')' => {
+            depth += 1;
+            false
+        }
+        '(' if depth == 0 => true,
+        '(' => {
+            depth -= 1;
+            false
+        }
+        _ => false,
+    })?;
+    let name = text[..open].rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hands_on;
+
+    #[test]
+    fn parsers_that_other_functions_get() {
+        let check = |text: &str, expected: bool| {
+            let text = format!("p = argparse.ArgumentParser()\n{text}\n");
+            assert_eq!(hands_on(&[&text, "def add(parser):\n    pass\n"]), expected, "{text}");
+        };
+        check("add_more(p)", true);
+        check("lib.more(x(1), parser=p, y=2)", true);
+        check("add(p)", false);
+        check("def more(p):\n    pass\nmore(p)", false);
+        check("p.add_argument('--a')\nargs = p.parse_args()\ng = f(x.p, map)", false);
+        check("é(p)", true);
+    }
 }

@@ -141,6 +141,25 @@ fn programs_and_options_that_a_project_lacks() {
     check("python src/eval.py", &["[no-program] the project has no file src/eval.py"]);
 }
 
+/// Parsers whose options are not all in the program's own files.
+#[test]
+fn options_that_a_program_gets_from_elsewhere() {
+    let check = |more: &str, line: &str, count: usize| {
+        let program = format!(
+            "import argparse\nimport torch\nfrom other import more, base\np = argparse.ArgumentParser()\n\
+             p.add_argument('--lr', type=float, default=1)\n{more}\nargs = p.parse_args()\nnet(args.lr).backward()\n"
+        );
+        let script = format!("{line}\n");
+        let home = folder(&[("train.py", &*program), ("run.sh", &*script)]);
+        let ran = portolan(home.path(), &["launch", "--target", "hpu", "--lint", "run.sh", "--project", "."]);
+        assert_eq!(ran.err.matches("unknown-argument").count(), count, "{ran:?}");
+    };
+    check("", "python train.py --data x", 1);
+    check("more(p)", "python train.py --data x", 0);
+    check("q = argparse.ArgumentParser(parents=[base()])", "python train.py --data x", 0);
+    check("p.add_argument('-v', '--version', action='version', version='1')", "python train.py --version", 0);
+}
+
 /// A program that reads its launcher's variables fails without them, even as a single process.
 #[test]
 fn one_process_has_the_launcher_that_its_program_needs() {

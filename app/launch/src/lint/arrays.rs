@@ -18,8 +18,11 @@ pub(super) fn check(look: &mut Look<'_>) {
             continue;
         };
         let Some(length) = length(look, &used.name) else { continue };
-        let Some(less) = rest.split_once(']').and_then(|(index, _)| offset(look, index, 0)) else { continue };
-        if last < less + length && first >= less {
+        let Some((index, after)) = rest.split_once(']') else { continue };
+        let Some(less) = offset(look, index, 0) else { continue };
+        // `${NAME[…]:-x}` says what to do without an element.
+        let has_default = after.trim_start_matches(':').starts_with(['-', '=', '?', '+']);
+        if has_default || (first >= less && last - less < length) {
             continue;
         }
         let outside = if first < less { first } else { last };
@@ -37,9 +40,11 @@ pub(super) fn check(look: &mut Look<'_>) {
 fn bounds(text: &str) -> Option<(usize, usize)> {
     let text = text.split('%').next()?;
     let ends = text.split(',').map(|part| {
-        let part = part.split(':').next()?;
+        let (part, step) = part.split_once(':').unwrap_or((part, "1"));
         let (from, to) = part.split_once('-').unwrap_or((part, part));
-        Some((from.trim().parse().ok()?, to.trim().parse().ok()?))
+        let (from, to): (usize, usize) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+        let left = to.checked_sub(from)?.checked_rem(step.trim().parse().ok()?)?;
+        Some((from, to - left))
     });
     let ends: Vec<(usize, usize)> = ends.collect::<Option<_>>()?;
     Some((ends.iter().map(|(from, _)| *from).min()?, ends.iter().map(|(_, to)| *to).max()?))
@@ -53,7 +58,8 @@ fn length(look: &Look<'_>, name: &str) -> Option<usize> {
     let (start, end) = (value.first()?.range.start, value.last()?.range.end);
     let inside = look.script[start..end].strip_prefix('(')?.strip_suffix(')')?;
     let words = || commands_in(look.script, start + 1..start + 1 + inside.len()).into_iter().flat_map(|own| own.words);
-    let is_plain = |text: &str| !text.contains(['$', '`', '*', '{']);
+    // `[7]=a` has the number 7.
+    let is_plain = |text: &str| !text.contains(['$', '`', '*', '{']) && !text.contains("]=");
     words().all(|word| is_plain(&word.text)).then(|| words().count())
 }
 
@@ -69,7 +75,7 @@ fn offset(look: &Look<'_>, index: &str, depth: usize) -> Option<usize> {
     let (set, None, true) = (sets.next()?, sets.next(), depth < 3) else { return None };
     let value = set.value.as_ref()?;
     let text: String = value.iter().map(|piece| &look.script[piece.range.clone()]).collect();
-    Some(less + offset(look, &text, depth + 1)?)
+    less.checked_add(offset(look, &text, depth + 1)?)
 }
 
 #[cfg(test)]
@@ -84,7 +90,14 @@ mod tests {
         outside(&format!("#SBATCH -a 0-7%2\n{names}"));
         outside("#SBATCH -a 0-2\nN=('a b'\n  c)\ni=$((SLURM_ARRAY_TASK_ID - 1))\necho ${N[$i]}\n");
         outside("#PBS -J 1-2\nN=(a b)\necho \"${N[PBS_ARRAY_INDEX]}\"\n");
+        outside(&format!("#SBATCH -a 0-10:5\n{names}"));
+        outside(&format!("#SBATCH -a 1\n{}", names.replace("TASK_ID", &format!("TASK_ID - {}", usize::MAX))));
         found("hpu", &format!("#SBATCH --array=0-2\n{names}"), &[]);
+        found("hpu", &format!("#SBATCH --array=0-3:2\n{names}"), &[]);
+        found("hpu", &format!("#SBATCH --array=1-9\n{}", names.replace("(a b c)", "([1]=a [9]=b)")), &[]);
+        found("hpu", &format!("#SBATCH --array=1-9\n{}", names.replace("ID]", "ID]:-x")), &[]);
+        let far = format!("i=$((SLURM_ARRAY_TASK_ID - 9))\necho ${{N[$i - {}]}}\n", usize::MAX);
+        found("hpu", &format!("#SBATCH -a 1\nN=(a)\n{far}"), &[]);
         found("hpu", &format!("#SBATCH --array=1-3\n{}", names.replace("TASK_ID", "TASK_ID - 1")), &[]);
         found("hpu", &format!("#SBATCH --array=1-3\n{}", names.replace("(a b c)", "($(ls))")), &[]);
         found("hpu", "#SBATCH --array=1-9\nN=(a b)\necho ${N[$((SLURM_ARRAY_TASK_ID % 2))]}\n", &[]);

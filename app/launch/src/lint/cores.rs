@@ -45,7 +45,7 @@ fn not_inherited(look: &mut Look<'_>) {
                 return !text.starts_with('$') && !names::is_short(file_name(text));
             };
             let long = option.strip_prefix('-').map(|long| long.split('=').next().unwrap_or(long));
-            let name = long.unwrap_or_else(|| &option[..option.len().min(1)]);
+            let name = long.unwrap_or_else(|| option.get(..1).unwrap_or(option));
             let known = names::slurm_option(name);
             if known.is_none_or(|(name, _)| name == "cpus-per-task") {
                 return false;
@@ -64,6 +64,10 @@ fn not_inherited(look: &mut Look<'_>) {
          SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK first"
     );
     look.found(at, "cores", message);
+    // csh has no `export`.
+    if super::words::is_csh(look.script) {
+        return;
+    }
     let last = look.directives.last().map_or(0, |directive| directive.at);
     let place = last + look.script[last..].find('\n').map_or(look.script.len() - last, |end| end + 1);
     look.mend(place..place, "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\n");
@@ -100,6 +104,8 @@ mod tests {
         ] {
             found("hpu", &format!("{head}{fine}\n"), &[]);
         }
+        found("hpu", &format!("{head}srun -éx python t.py\n"), &[]);
+        found("hpu", "#!/bin/tcsh\n#SBATCH -n 1 -c 8\nsrun python t.py\n", &["cores"]);
         found("hpu", "#!/bin/bash\n#SBATCH -n 1 -c 1\nsrun python t.py\n", &[]);
         found("hpu", "#!/bin/bash\n#SBATCH -n 1 -c 8\npython t.py\n", &[]);
     }

@@ -1,5 +1,6 @@
 //! The lines that a scheduler reads: options that don't have the effect that they seem to have.
 
+use super::shell::{Piece, Quote, Token};
 use super::{Look, names};
 use crate::word::split_words;
 
@@ -119,9 +120,11 @@ fn bash_only(look: &mut Look<'_>) {
         return;
     }
     let own = ["let", "[[", "declare", "typeset", "function", "source", "mapfile", "readarray", "pushd", "shopt"];
-    let is_bash = |word: &str| own.contains(&word) || word.contains("=(") || word.starts_with("<(");
+    let is_bare = |piece: &Piece| piece.quote == Quote::Bare && look.script[piece.range.clone()].starts_with('(');
+    let is_list = |word: &Token| word.sets().is_some_and(|(_, _, value)| value.first().is_some_and(is_bare));
+    let is_bash = |word: &Token| own.contains(&&*word.text) || is_list(word) || word.text.starts_with("<(");
     let steps = look.model.steps.iter().filter(|step| !step.inner);
-    let words = steps.filter_map(|step| step.words().first()).find(|word| is_bash(&word.text));
+    let words = steps.filter_map(|step| step.words().first()).find(|word| is_bash(word));
     let Some((at, text)) = words.map(|word| (word.range.start, word.text.clone())) else { return };
     let text = text.split('(').next().unwrap_or_default();
     let message = format!("{text} is bash's, and the first line asks for sh, which may be another shell: #!/bin/bash");
@@ -306,6 +309,7 @@ mod tests {
         check("#! /bin/sh\nA=(a b)\necho ${A[0]}\n", &["bash-only"]);
         check("#!/bin/sh\nif [[ -f x ]]; then echo x; fi\n", &["bash-only"]);
         check("#!/bin/sh\nA=1\n. ./x\n[ $A = 1 ] && bash -c 'let A=2'\n", &[]);
+        check("#!/bin/sh\nA=\"$(echo x=(1))\"\necho $A\n", &[]);
         check("#!/bin/bash\nlet N=2*3\necho $N\n", &[]);
     }
 

@@ -1,7 +1,7 @@
 //! Mistakes in a script as a whole: line endings, continued lines, directives that are too late, background commands.
 
 use super::model::{file_name, is_shell};
-use super::shell::{Command, Piece, Quote, Token, commands};
+use super::shell::{Command, Piece, Quote, Token, closed, commands};
 use super::{Look, names};
 
 pub(super) fn check(look: &mut Look<'_>) {
@@ -20,7 +20,7 @@ pub(super) fn check(look: &mut Look<'_>) {
 fn globs(look: &mut Look<'_>) {
     look.each_own(|look, command| {
         let takes_files = ["rm", "cp", "mv", "ls", "cat"].iter().any(|name| command.runs(name) == Some(0));
-        let quoted = |piece: &&Piece| piece.quote != Quote::Bare && look.script[piece.range.clone()].contains('*');
+        let quoted = |piece: &&Piece| piece.quote != Quote::Bare && has_star(&look.script[piece.range.clone()]);
         let piece = command.words.iter().flat_map(|word| &word.pieces).find(quoted).map(|piece| piece.range.start);
         if let Some(at) = piece.filter(|_| takes_files) {
             look.found(at, "quoted-glob", "in quotes, * is a character: end the quotes before it");
@@ -28,15 +28,36 @@ fn globs(look: &mut Look<'_>) {
     });
 }
 
+/// Whether a text has a `*` outside `$*`, `${…}` and `$(…)`.
+fn has_star(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find(['*', '$']) {
+        rest = &rest[at..];
+        let length = match rest.as_bytes() {
+            [b'*', ..] => return true,
+            [_, b'{', ..] => closed(rest, '{', '}'),
+            [_, b'(', ..] => closed(rest, '(', ')'),
+            [_, b'*', ..] => 2,
+            _ => 1,
+        };
+        rest = &rest[length..];
+    }
+    false
+}
+
 /// `2>&1 >> log` sends errors to where the output went before.
 fn redirections(look: &mut Look<'_>) {
     let wrong = |line: &str| {
         let at = line.find("2>&1")?;
-        let is_own = !line.trim_start().starts_with('#') && line[at + 4..].trim_start().starts_with('>');
-        is_own.then_some(at)
+        let rest = line[at + 4..].trim_start();
+        let is_own = !line.trim_start().starts_with('#') && rest.starts_with('>');
+        // A pipe or a substitution reads the errors alone.
+        (is_own && !rest.replace("||", "").contains(['|', ')', '`'])).then_some(at)
     };
     let places: Vec<usize> = lines(look.script).filter_map(|(at, line)| Some(at + wrong(line)?)).collect();
-    let places: Vec<usize> = places.into_iter().filter(|at| !is_quoted(look, *at)).collect();
+    let documents = || look.commands.iter().flat_map(|command| &command.documents);
+    let is_text = |at: usize| is_quoted(look, at) || documents().any(|document| document.range.contains(&at));
+    let places: Vec<usize> = places.into_iter().filter(|at| !is_text(*at)).collect();
     for at in places {
         look.found(at, "redirect-order", "errors are not in the file: write 2>&1 after it");
     }
@@ -242,10 +263,12 @@ fn late_directives(look: &mut Look<'_>) {
     let is_text = |at: usize| inside_document(look, at) || inside_word(look, at);
     let late: Vec<(usize, &str)> =
         lines(script).filter(|(at, line)| *at > first && is_directive(line) && !is_text(*at)).collect();
+    let redirected = last_redirected(script);
     let printed = look.commands.iter().filter(|command| command.runs("echo") == Some(0)).filter_map(|command| {
         let word = command.words.get(1).filter(|_| command.words.len() == 2)?;
         let end = look.script[word.range.end..].lines().next().unwrap_or_default();
-        (is_directive(&word.text) && !end.contains(['>', '|'])).then_some(word.range.start)
+        let is_shown = is_directive(&word.text) && !end.contains(['>', '|']);
+        (is_shown && redirected.is_none_or(|end| end < word.range.end)).then_some(word.range.start)
     });
     for at in printed.collect::<Vec<_>>() {
         look.found(at, "late-directive", "is only printed: the scheduler does not read it");
@@ -263,6 +286,12 @@ fn late_directives(look: &mut Look<'_>) {
         look.mend(at..at + line.len(), "");
     }
     look.mend(place..place, moved);
+}
+
+/// The end of the last group whose output goes elsewhere: `} > job.sh`.
+fn last_redirected(script: &str) -> Option<usize> {
+    let last = |at: usize| script[..at].trim_end().rsplit([' ', '\t', '\n', ';']).next().unwrap_or_default();
+    script.rmatch_indices(['>', '|']).map(|(at, _)| at).find(|at| ["}", ")", "done", "fi", "esac"].contains(&last(*at)))
 }
 
 /// A script that writes another one has its directives in a here-document.

@@ -1,6 +1,7 @@
 //! What the program that a script starts would refuse, as the plan of a launch would.
 
 use super::model::{Model, Run, file_name};
+use super::shell::{Command, Token};
 use super::{Finding, directives, names};
 use crate::draft::plan;
 use crate::request::{Problem, Request};
@@ -67,16 +68,16 @@ pub struct Started {
 pub fn started_programs(script: &str) -> Vec<Started> {
     let model = Model::read(script);
     let mut found: Vec<Started> = Vec::new();
-    for run in model.runs.iter().filter(|run| !run.is_quiet()) {
+    // Elsewhere, paths are those of another folder.
+    let here = model.runs.iter().take_while(|run| !leaves(&run.command));
+    for run in here.filter(|run| !run.is_quiet()) {
         let words = &run.command.words;
         let is_python = |name: &str| name.starts_with("python") || names::machine(name).is_some();
         let Some(python) = words.iter().position(|word| is_python(file_name(&word.text))) else { continue };
-        let Some(at) = words[python..].iter().position(|word| word.text.ends_with(".py")).map(|at| python + at) else {
-            continue;
-        };
+        let Some(at) = program_after(words, python) else { continue };
         let path = &words[at].text;
         let inside = words[..python].iter().any(|word| names::contains(file_name(&word.text)));
-        if inside || path.contains(['$', '`', '*']) {
+        if inside || path.contains(['`', '*']) || is_made(&script[..words[at].range.start], file_name(path)) {
             continue;
         }
         let options = words[at + 1..].iter().take_while(|word| word.text != "--").filter_map(|word| {
@@ -91,6 +92,47 @@ pub fn started_programs(script: &str) -> Vec<Started> {
         }
     }
     found
+}
+
+/// Whether a command changes to another folder than the one that a job is submitted from, or brings one.
+fn leaves(command: &Command) -> bool {
+    let start = |name: &str| ["PBS_O_WORKDIR", "SLURM_SUBMIT_DIR"].contains(&name);
+    let clones = command.runs("git").is_some() && command.has("clone");
+    let cd = ["cd", "pushd"].iter().find_map(|name| command.runs(name));
+    clones || cd.is_some_and(|cd| !command.words.get(cd + 1).and_then(Token::variable).is_some_and(start))
+}
+
+/// The position of the Python program that `python` or a launcher at a position starts: python's is the first word after
+/// its own options; a launcher's options may have values.
+fn program_after(words: &[Token], python: usize) -> Option<usize> {
+    let mut is_launcher = names::machine(file_name(&words[python].text)).is_some();
+    let mut at = python + 1;
+    loop {
+        let text = &*words.get(at)?.text;
+        let is_value = is_launcher && words[at - 1].text.starts_with('-') && !words[at - 1].text.contains('=');
+        match text {
+            "-m" if !is_launcher && names::machine(&words.get(at + 1)?.text).is_some() => {
+                is_launcher = true;
+                at += 1;
+            }
+            "-m" | "--module" | "-c" => return None,
+            "-W" | "-X" if !is_launcher => at += 1,
+            _ if text.starts_with('-') => {}
+            _ if text.ends_with(".py") => return (!text.contains('$')).then_some(at),
+            _ if !is_launcher || (text.contains('$') && !is_value) => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// Whether the lines before a command write or fetch a file of that name.
+fn is_made(before: &str, name: &str) -> bool {
+    let makes = ["wget", "curl", "cp", "mv", "ln", "tee"];
+    before.lines().filter(|line| line.contains(name)).any(|line| {
+        line.split_whitespace().any(|word| makes.contains(&word))
+            || line.split_once('>').is_some_and(|(_, to)| to.contains(name))
+    })
 }
 
 /// Of several names, the one that is spelled most nearly as another.
@@ -188,6 +230,22 @@ mod tests {
         };
         assert_eq!(shown("A='--lr 1'\nsrun python -u src/t.py $A --b=2 -c x\n"), ["2 src/t.py --lr --b"]);
         assert_eq!(shown("torchrun --nnodes 1 t.py --a\necho python t.py\n"), ["1 t.py --a"]);
+        assert_eq!(shown("cd $PBS_O_WORKDIR\npython -W x t.py a.py > t.py\n"), ["2 t.py "]);
+        assert_eq!(shown("python -m torch.distributed.launch --nnodes $N t.py --a\n"), ["1 t.py --a"]);
+        for other in [
+            "python $D/t.py",
+            "python $X t.py --a",
+            "python x t.py",
+            "torchrun $X t.py",
+            "torchrun -m a.b --c t.py",
+            "python -c x t.py",
+            "cd x\npython t.py",
+            "git clone x\npython t.py",
+            "wget x/t.py\npython t.py",
+            "cat > t.py <<END\nx\nEND\npython t.py",
+        ] {
+            assert!(shown(&format!("{other}\n")).is_empty(), "{other}");
+        }
         assert!(shown("python $D/t.py\napptainer exec i.sif python t.py\npython -m a.b --c\n").is_empty());
     }
 

@@ -275,6 +275,10 @@ impl Job {
         let is_own = |text: &str| ["localhost", "127.0.0.1"].contains(&text.trim_matches(['"', '\'', '}']));
         let mut found = Vec::new();
         for set in look.model.sets.iter().filter(|set| set.kind != SetKind::Prefix) {
+            // The branch may be the one for a single machine.
+            if look.model.steps[set.step].block.branched {
+                continue;
+            }
             let value: String = set.value.iter().flatten().map(|piece| &look.script[piece.range.clone()]).collect();
             let is_default =
                 value.split_once(":-").or_else(|| value.split_once(":=")).is_some_and(|(_, to)| is_own(to));
@@ -416,6 +420,8 @@ mod tests {
         tests::found("hpu", "#PBS -l select=4\nmpiexec -n 1 python /x/t.py\n", &["machines"]);
         check_machines("export MASTER_ADDR=localhost\nsrun python t.py\n", &["meeting"]);
         check_machines("H=${H:-localhost}\nsrun python t.py --host $H\n", &["meeting"]);
+        let single = "export MASTER_ADDR=localhost\n";
+        check_machines(&format!("if [ $N = 1 ]; then\n{single}fi\nsrun python t.py\n"), &[]);
         check_machines("python t.py\n", &["first-machine"]);
         check_machines("python prepare.py\nsrun python t.py\n", &[]);
         check_machines("for n in a b; do ssh $n python t.py; done\n", &[]);

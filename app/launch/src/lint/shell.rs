@@ -368,7 +368,7 @@ fn quoted(text: &str) -> usize {
 }
 
 /// Length of `$(…)` or `${…}`, including nested ones.
-fn closed(text: &str, open: char, close: char) -> usize {
+pub(super) fn closed(text: &str, open: char, close: char) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
         if c == open {

@@ -508,6 +508,9 @@ fn what_a_shell_in_a_job_does_not_do() {
     found("bash <<END\ncd /x/home/jane\nEND\n", "home-folder");
     found("rm \"x/*\"\n", "quoted-glob");
     found("python t.py 2>&1 >> log\n", "redirect-order");
+    found("python t.py 2>&1 > log || exit 1\n", "redirect-order");
+    found("ls \"${PWD##*/}/*\"\n", "quoted-glob");
+    found("{ ls; } > log\necho \"#SBATCH -n 2\"\n", "late-directive");
     // What is inserted and what is removed at one place.
     let both = "#!/bin/bash\n#SBATCH -c 4\n\u{200b}\nsrun python t.py\n";
     let fixed = "#!/bin/bash\n#SBATCH -c 4\nexport SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\n\nsrun python t.py\n";
@@ -515,6 +518,7 @@ fn what_a_shell_in_a_job_does_not_do() {
     found("cd <PATH TO CODE>\n", "placeholder");
     mended("docker run -it --net=host x python t.py\n", "docker run -i --net=host x python t.py\n", "prompt");
     mended("conda install x\n", "conda install -y x\n", "prompt");
+    mended("ls || conda update x\n", "ls || conda update -y x\n", "prompt");
     mended("\u{200b}python t.py\n", "python t.py\n", "invisible-character");
     for fine in [
         "ssh a hostname\nssh -t x <<END\nls\nEND\n",
@@ -528,6 +532,10 @@ fn what_a_shell_in_a_job_does_not_do() {
         "read -ra arr <<< ${PWD}\nn=8\necho $((8/$n)) $MY_DATA\n",
         "cd /home/bio/groupshare\nls /home/software.x/a /home/users\n",
         "sort < /x/in > /x/out\n",
+        "ls \"${PWD##*/}\" \"$*\" \"$(echo *.x)\"\n",
+        "ls 2>&1 >/dev/null | grep x\nA=$(ls 2>&1 >/dev/null)\ncat > x <<END\nls 2>&1 > x\nEND\n",
+        "apt-get update\nyes | conda install x\n",
+        "{\necho \"#SBATCH -n 2\"\necho ls\n} > job.sh\n",
     ] {
         super::tests::found("xpu", &format!("{head}{fine}"), &[]);
     }

@@ -253,8 +253,15 @@ fn unquoted_test(look: &mut Look<'_>, command: &Command) {
 fn prompts(look: &mut Look<'_>, command: &Command) {
     let programs = ["conda", "mamba", "apt-get", "apt"];
     let verbs = ["install", "create", "remove", "update"];
-    let asks = programs.iter().any(|name| command.runs(name) == Some(0))
-        && command.words.get(1).is_some_and(|word| verbs.contains(&&*word.text));
+    let program = programs.iter().find(|name| command.runs(name) == Some(0));
+    // `apt update` only reads lists.
+    let is_question = |word: &Token, name: &str| {
+        verbs.contains(&&*word.text) && (word.text != "update" || ["conda", "mamba"].contains(&name))
+    };
+    let asks = program.is_some_and(|name| command.words.get(1).is_some_and(|word| is_question(word, name)));
+    // `yes | conda install x`
+    let before = command.words.first().map_or("", |word| look.script[..word.range.start].trim_end());
+    let asks = asks && (!before.ends_with('|') || before.ends_with("||"));
     let answers = |word: &Token| ["-y", "--yes", "-qy", "-yq", "--force", "-qq"].contains(&&*word.text);
     if look.directives.is_empty() || !asks || command.words.iter().any(answers) {
         return;
@@ -282,9 +289,14 @@ fn terminal(look: &mut Look<'_>, command: &Command) {
     }
 }
 
+/// Whether the first line asks for csh.
+pub(super) fn is_csh(script: &str) -> bool {
+    script.lines().next().is_some_and(|line| line.starts_with("#!") && line.contains("csh"))
+}
+
 /// `set NAME = VALUE` and `setenv NAME VALUE`.
 fn of_csh(look: &mut Look<'_>, command: &Command) {
-    let is_csh = look.script.lines().next().is_some_and(|line| line.starts_with("#!") && line.contains("csh"));
+    let is_csh = is_csh(look.script);
     let (Some(first), Some(name)) = (command.words.first(), command.words.get(1)) else { return };
     let sets = match &*first.text {
         "set" => command.words.get(2).is_some_and(|word| word.text == "="),
