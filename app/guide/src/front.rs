@@ -49,7 +49,11 @@ pub fn is_guide(text: &str) -> bool {
     let mut lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
     let first = lines.next().unwrap_or_default().trim_end();
     let is_target = |line: &str| line.strip_prefix("target").is_some_and(|rest| rest.trim_start().starts_with('='));
-    let tells = |line: &str| line.starts_with("```diff rule") || (first == FENCE && is_target(line));
+    let mut in_front = first == FENCE;
+    let tells = |line: &str| {
+        in_front &= line.trim_end() != FENCE;
+        line.starts_with("```diff rule") || (in_front && is_target(line))
+    };
     (first == FENCE || first == "---") && lines.any(tells)
 }
 

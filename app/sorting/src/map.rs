@@ -258,7 +258,6 @@ impl<K: Ord + Borrow<Q>, Q: Ord + ?Sized, V> Index<&Q> for SortedMap<K, V> {
     }
 }
 
-/// Of two equal keys, the later one's value stays.
 impl<K: Ord, V> SortedMap<K, Vec<V>> {
     /// The values of each key, in their order.
     pub fn grouped(items: impl IntoIterator<Item = (K, V)>) -> Self {
@@ -272,6 +271,7 @@ impl<K: Ord, V> SortedMap<K, Vec<V>> {
     }
 }
 
+/// Of two equal keys, the later one's value stays.
 impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(items: I) -> Self {
         let mut items: Vec<(K, V)> = items.into_iter().collect();

@@ -114,6 +114,7 @@ fn guides_among_other_texts() {
     check("---\ntitle: T\n---\n\n```diff rule unsafe\n- a\n```\n", true);
     check("# Project\n\n```diff rule\n- a\n```\n", false);
     check("+++\ntitle = \"A post\"\ntargets = 1\n+++\n\nA target = 1.\n", false);
+    check("+++\ntitle = \"A post\"\n+++ \n\n```toml\ntarget = 1\n```\n", false);
     check("---\ntarget = 1\n---\n", false);
     check("", false);
 }

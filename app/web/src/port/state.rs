@@ -37,6 +37,7 @@ use crate::port::twin_result::TwinResult;
 use crate::shared::text::hash_of;
 use codemod::{Explanation, Options, RecipeInfo};
 use former::{Asked, Former};
+use python::SourceFile;
 use result::Good;
 use sorting::SortedSet;
 use std::ops::Range;
@@ -171,8 +172,8 @@ pub struct State {
     learned: Option<Guides>,
     /// The guides that it was sent last.
     asked_for: Option<Guides>,
-    /// Guides that were opened are being compiled.
-    on_trial: bool,
+    /// Guides that were opened and are being compiled.
+    on_trial: Vec<SourceFile>,
     /// The worker's health.
     pub engine: Engine,
     /// The current port.

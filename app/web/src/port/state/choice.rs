@@ -40,7 +40,7 @@ impl State {
     /// Restricts the choice to what is available.
     pub fn settle_choice(&mut self) {
         let catalogue = self.catalogue.clone();
-        if catalogue.targets.is_empty() || !self.knows_recipes() {
+        if catalogue.targets.is_empty() || !self.knows_recipes() || self.lacks_target() {
             return;
         }
         let target = match catalogue.targets.iter().find(|t| t.id == self.choice.target) {

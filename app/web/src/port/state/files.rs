@@ -123,6 +123,7 @@ impl State {
         self.notice = None;
         self.panel = Panel::Changes;
         self.unread = false;
+        self.give_up_trial();
         // The pane of a single file is hidden with its source, and with it the button that brings back the previous
         // project.
         self.source_hidden &= self.files.len() > 1;
@@ -316,6 +317,6 @@ impl State {
     /// A new worker has no files and no guides.
     pub fn forget_sent(&mut self) {
         self.unsent = None;
-        (self.asked_for, self.learned, self.on_trial) = (None, None, false);
+        (self.asked_for, self.learned) = (None, None);
     }
 }

@@ -114,7 +114,9 @@ impl State {
     /// elsewhere, so it does not displace the user's own.
     pub(super) fn set_aside(&mut self) {
         if !self.given || self.former.as_ref().is_none_or(|former| former.own.given) {
-            self.former = self.aside().or_else(|| self.former.take());
+            // Guides alone do not displace a project.
+            let aside = self.aside().filter(|_| !self.is_empty() || self.former.is_none());
+            self.former = aside.or_else(|| self.former.take());
         }
     }
 
@@ -258,6 +260,18 @@ mod tests {
         third.close(1);
         third.restore_removed();
         assert_eq!(third.bases(), bases);
+    }
+
+    #[test]
+    fn guides_alone_do_not_displace_a_project() {
+        let mut state = State::default();
+        state.open(vec![file("a.py")]);
+        state.start_over();
+        let guides = state.with_guides(vec![file("events.md")]);
+        state.use_guides(guides);
+        state.open(vec![file("b.py")]);
+        state.bring_back();
+        assert_eq!(state.files.first().map(|file| file.path.as_str()), Some("a.py"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The user's own guides.
 
 use crate::port::protocol::Catalogue;
-use crate::port::state::{Notice, State, Undo, project};
+use crate::port::state::{Notice, Run, State, Undo, project};
 use python::SourceFile;
 use std::sync::Arc;
 
@@ -72,43 +72,75 @@ impl State {
         self.choice.guides.iter().any(|guide| is_of(recipe, guide))
     }
 
-    /// The guides in use with others that were opened, for the worker to try; none if that is too much, which the notice
-    /// says.
-    pub fn try_guides(&mut self, opened: Vec<SourceFile>) -> Option<Guides> {
-        let guides = self.with_guides(opened);
-        let tried = project::check_size(&[&self.sources(), &guides]).map(|()| self.on_trial = true);
-        self.notice =
-            tried.err().map(|why| Notice { bad: true, text: format!("The project with its guides {why}"), undo: None });
-        self.on_trial.then_some(guides)
+    /// Has the worker try guides that were opened, unless that is too much, which the notice says.
+    pub fn try_guides(&mut self, opened: Vec<SourceFile>) {
+        let all = [&self.on_trial[..], &opened].concat();
+        match project::check_size(&[&self.sources(), &self.with_guides(all.clone())]) {
+            Ok(()) => (self.on_trial, self.asked_for) = (all, None),
+            Err(why) => self.add_notice(true, format!("The project with its guides {why}"), None),
+        }
+    }
+
+    /// Forgets guides that were opened and are not compiled yet.
+    pub fn give_up_trial(&mut self) {
+        self.on_trial.clear();
+    }
+
+    /// Forgets a notice, unless it offers to restore a project.
+    pub fn clear_notice(&mut self) {
+        self.notice.take_if(|notice| notice.undo != Some(Undo::Project));
+    }
+
+    /// The guides in use, and those on trial.
+    fn wanted_guides(&self) -> Guides {
+        if self.on_trial.is_empty() { self.choice.guides.clone() } else { self.with_guides(self.on_trial.clone()) }
+    }
+
+    /// The worker has compiled guides. If that was before what is wanted now, it is asked again. Returns whether this
+    /// was a trial.
+    pub fn take_recipes(&mut self, guides: Guides, catalogue: Catalogue) -> bool {
+        let trial = !self.on_trial.is_empty();
+        if !trial {
+            self.learn(guides, catalogue);
+        } else if guides == self.wanted_guides() {
+            self.tried(guides, catalogue);
+        }
+        trial
     }
 
     /// The worker has compiled guides that were opened; if one has an error, it has none of the earlier ones any more, and
     /// the page keeps those.
-    pub fn tried(&mut self, guides: Guides, catalogue: Catalogue) {
-        self.on_trial = false;
-        self.asked_for = None;
-        if catalogue.faults.is_empty() {
-            let opened = guides.iter().filter(|guide| !self.choice.guides.contains(guide));
-            let names: Vec<&str> = opened.map(|guide| guide.path.as_str()).collect();
-            let text = match names.is_empty() {
-                true => "Already in use.".to_owned(),
-                false => format!("Opened {}.", names.join(", ")),
-            };
-            let guides_changed = !names.is_empty();
-            self.asked_for = Some(guides.clone());
-            self.use_guides(guides.clone());
-            self.learn(guides, catalogue);
-            let undo = guides_changed.then_some(Undo::Decision);
-            self.notice = Some(Notice { bad: false, text, undo });
-        } else {
-            self.notice = Some(Notice { bad: true, text: said_of(&catalogue.faults), undo: None });
+    fn tried(&mut self, guides: Guides, catalogue: Catalogue) {
+        self.give_up_trial();
+        if !catalogue.faults.is_empty() {
+            return self.add_notice(true, said_of(&catalogue.faults), None);
         }
+        let opened = guides.iter().filter(|guide| !self.choice.guides.contains(guide));
+        let names: Vec<&str> = opened.map(|guide| guide.path.as_str()).collect();
+        let (text, undo) = match names.is_empty() {
+            true => ("Already in use.".to_owned(), None),
+            false => (format!("Opened {}.", names.join(", ")), Some(Undo::Decision)),
+        };
+        self.use_guides(guides.clone());
+        self.learn(guides, catalogue);
+        self.add_notice(false, text, undo);
+    }
+
+    /// Shows a notice, after one that is bad or offers to restore a project: that is about the same files.
+    fn add_notice(&mut self, bad: bool, text: String, undo: Option<Undo>) {
+        let earlier = self.notice.take().filter(|notice| notice.bad || notice.undo == Some(Undo::Project));
+        self.notice = Some(match earlier {
+            Some(notice) => {
+                Notice { bad: notice.bad || bad, text: format!("{} {text}", notice.text), undo: notice.undo.or(undo) }
+            }
+            None => Notice { bad, text, undo },
+        });
     }
 
     /// Whether a port has to wait for recipes, and the guides to send for them, which from now on count as sent.
     pub fn wants_recipes(&mut self) -> (bool, Option<Guides>) {
-        let unsent = if self.on_trial { None } else { self.take_unsent_guides() };
-        (self.on_trial || unsent.is_some() || !self.knows_recipes(), unsent)
+        let unsent = self.take_unsent_guides();
+        (!self.on_trial.is_empty() || unsent.is_some() || !self.knows_recipes(), unsent)
     }
 
     /// Whether the page knows the recipes of the guides in use.
@@ -118,8 +150,9 @@ impl State {
 
     /// The guides to send to the worker; from now on, they count as sent.
     fn take_unsent_guides(&mut self) -> Option<Guides> {
-        let other = (self.asked_for.as_ref() != Some(&self.choice.guides)).then(|| self.choice.guides.clone());
-        other.inspect(|guides| self.asked_for = Some(guides.clone()))
+        let wanted = self.wanted_guides();
+        let unsent = (self.asked_for.as_ref() != Some(&wanted)).then_some(wanted);
+        unsent.inspect(|guides| self.asked_for = Some(guides.clone()))
     }
 
     /// The worker said what it can do with these guides.
@@ -128,6 +161,17 @@ impl State {
         self.catalogue = Arc::new(catalogue);
         self.settle_choice();
         self.heed_address();
+    }
+
+    /// Whether the chosen target may be one of guides that have errors, or that could not be read.
+    pub fn lacks_target(&self) -> bool {
+        !self.catalogue.faults.is_empty() && self.target().is_none()
+    }
+
+    /// Stops before a port whose target is not there. The next one asks for it again.
+    pub fn stop_without_target(&mut self) {
+        self.set_outcome(None);
+        (self.view, self.run, self.asked_for) = (None, Run::Stopped, None);
     }
 }
 
@@ -272,8 +316,19 @@ mod tests {
         assert_eq!((state.choice.target.as_str(), state.knows_recipes()), ("ours", false));
         let guides = state.take_unsent_guides().expect("guides");
         assert_eq!(state.take_unsent_guides(), None);
-        state.learn(guides, catalogue(&["hpu", "ours"]));
+        state.learn(guides.clone(), catalogue(&["hpu", "ours"]));
         assert_eq!((state.choice.target.as_str(), state.knows_recipes()), ("ours", true));
+        // The guides could not be read: the target waits for them.
+        state.choice.sdk = Some("1.0".into());
+        let unread = Catalogue { faults: vec!["a.md: no".into()], ..catalogue(&["hpu"]) };
+        state.learn(guides, unread);
+        assert_eq!((state.choice.target.as_str(), state.choice.sdk.as_deref()), ("ours", Some("1.0")));
+        assert!(state.lacks_target());
+        state.stop_without_target();
+        assert!(state.take_unsent_guides().is_some());
+        state.choose_target("hpu");
+        assert!(!state.lacks_target());
+        state.choice.target = "ours".into();
         state.remove_guide(0);
         let guides = state.take_unsent_guides().expect("guides");
         state.learn(guides, catalogue(&["hpu"]));
@@ -286,12 +341,60 @@ mod tests {
         let guides = state.take_unsent_guides().expect("guides");
         state.learn(guides, Catalogue::default());
         let other = state.with_guides(vec![file("a.md", "second")]);
-        state.tried(other.clone(), Catalogue { faults: vec!["a.md:1: no".into()], ..Catalogue::default() });
+        let faulty = || Catalogue { faults: vec!["a.md:1: no".into()], ..Catalogue::default() };
+        state.try_guides(vec![file("a.md", "second")]);
+        assert_eq!(state.wants_recipes(), (true, Some(other.clone())));
+        state.take_recipes(other.clone(), faulty());
         assert_eq!(state.choice.guides[0].text, "first");
         assert_eq!(state.take_unsent_guides(), Some(state.choice.guides.clone()), "the worker has dropped them");
-        state.tried(other, Catalogue::default());
+        state.try_guides(vec![file("a.md", "second")]);
+        assert_eq!(state.wants_recipes(), (true, Some(other.clone())));
+        state.take_recipes(other, Catalogue::default());
         assert_eq!(state.choice.guides[0].text, "second");
         assert_eq!((state.take_unsent_guides(), state.knows_recipes()), (None, true));
+    }
+
+    /// What happens while guides are compiled stays.
+    #[test]
+    fn a_late_answer_overwrites_nothing() {
+        let check = |meanwhile: fn(&mut State), expected: &[&str]| {
+            let mut state = with_two();
+            state.try_guides(vec![file("c.md", "")]);
+            let sent = state.take_unsent_guides().expect("guides");
+            meanwhile(&mut state);
+            let mut next = state.take_unsent_guides();
+            state.take_recipes(sent, Catalogue::default());
+            while let Some(guides) = next {
+                state.take_recipes(guides, Catalogue::default());
+                next = state.take_unsent_guides();
+            }
+            assert_eq!((names(&state), state.knows_recipes()), (expected.to_vec(), true));
+        };
+        check(|_| (), &["a.md", "b.md", "c.md"]);
+        check(|state| state.try_guides(vec![file("d.md", "")]), &["a.md", "b.md", "c.md", "d.md"]);
+        check(|state| state.remove_guide(0), &["b.md", "c.md"]);
+        check(State::start_over, &[]);
+        let other = |state: &mut State| {
+            state.open_share(Share { files: vec![file("b.py", "")], ..Share::default() });
+        };
+        check(other, &[]);
+        check(State::forget_sent, &["a.md", "b.md", "c.md"]);
+    }
+
+    #[test]
+    fn what_was_said_of_a_project_stays_beside_its_guides() {
+        let check = |bad: bool, undo: Option<Undo>, expected: &str| {
+            let mut state = with_two();
+            state.notice = Some(Notice { bad, text: "Opened x.py.".into(), undo });
+            state.try_guides(vec![file("c.md", "")]);
+            let guides = state.take_unsent_guides().expect("guides");
+            state.take_recipes(guides, Catalogue::default());
+            let undo = undo.or(Some(Undo::Decision));
+            assert_eq!(state.notice, Some(Notice { bad, text: expected.into(), undo }));
+        };
+        check(false, None, "Opened c.md.");
+        check(true, None, "Opened x.py. Opened c.md.");
+        check(false, Some(Undo::Project), "Opened x.py. Opened c.md.");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::session::Session;
 use super::twin;
+use crate::port::state::State;
 use crate::port::state::project::{self, Kind, LeftOut, Refusal};
 use crate::port::work::archive::{self, Packed};
 use crate::shared::browser;
@@ -203,6 +204,7 @@ fn finish(session: Session, mut found: Found) {
         return twin::take(session, name, text);
     }
     if found.files.is_empty() && found.bad.is_empty() && !found.guides.is_empty() {
+        session.state.update(State::clear_notice);
         return session.add_guides(found.guides);
     }
     project::strip_root(&mut found.files);

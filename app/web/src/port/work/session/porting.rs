@@ -71,6 +71,9 @@ impl Session {
             }
             return;
         }
+        if self.state.with_untracked(State::lacks_target) {
+            return self.state.update(State::stop_without_target);
+        }
         let since = self.flight.with_value(|flight| flight.since.get());
         if let Some(since) = since {
             self.flight.with_value(|flight| flight.again.set(true));
@@ -269,6 +272,7 @@ impl Session {
                 state.run = Run::Idle;
                 state.engine = Engine::Broken(why);
                 state.forget_sent();
+                state.give_up_trial();
             });
         };
         engine::start(ready, broken);
