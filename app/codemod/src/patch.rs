@@ -125,13 +125,7 @@ impl Patch {
 
     /// Sets the functions that the metavariables of calls can be, if that is known.
     pub(crate) fn call_one_of(&mut self, names: &dyn Fn(&str) -> Option<Vec<String>>) {
-        self.each_pattern(&mut |pattern| {
-            if let Some(Called::Variable(variable)) = &pattern.called
-                && let Some(names) = names(variable)
-            {
-                pattern.call_one_of(names);
-            }
-        });
+        self.each_pattern(&mut |pattern| pattern.call_one_of(names));
     }
 
     fn each_pattern(&mut self, change: &mut dyn FnMut(&mut NodePattern)) {
@@ -196,7 +190,7 @@ pub(crate) fn pattern_by_place<'p>(pattern: &mut NodePattern, parameters: &dyn F
             let mut all = names.iter().map(|name| parameters(name));
             all.next().flatten().filter(|first| all.all(|other| other == Some(*first)))
         }
-        Some(Called::Method(_) | Called::Variable(_)) | None => None,
+        Some(Called::Method(_) | Called::Variable(_) | Called::Member { .. }) | None => None,
     };
     if let Some(parameters) = called {
         pattern.take_by_place(parameters);

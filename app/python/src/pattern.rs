@@ -133,10 +133,26 @@ pub enum Called {
     Method(String),
     /// `torch.cuda.amp.autocast(…)`.
     Qualified(String),
-    /// `$F(…)`.
+    /// `$F(…)` or `$X.$F(…)`.
     Variable(String),
-    /// `$F(…)` where `$F` is one of these names, each dotted or as it is written.
+    /// `torch.$F(…)`.
+    Member { module: String, variable: String },
+    /// One of these names, each dotted or as it is written.
     OneOf(Vec<String>),
+}
+
+impl Called {
+    /// The function's metavariable, if it is one of `names`, replaced by them.
+    pub fn one_of(&self, names: &dyn Fn(&str) -> Option<Vec<String>>) -> Option<Self> {
+        match self {
+            Self::Variable(variable) => names(variable).map(Self::OneOf),
+            Self::Member { module, variable } => {
+                let of_module = |name: String| if name.contains('.') { name } else { format!("{module}.{name}") };
+                names(variable).map(|names| Self::OneOf(names.into_iter().map(of_module).collect()))
+            }
+            Self::Method(_) | Self::Qualified(_) | Self::OneOf(_) => None,
+        }
+    }
 }
 
 /// Converts one node of a parsed pattern; numbers hidden metavariables with `counter`.
@@ -298,9 +314,15 @@ impl Build<'_, '_> {
         if let Some(name) = self.qualified(function) {
             return Some(Called::Qualified(name));
         }
+        if let Some((module, variable)) = self.member(function) {
+            return Some(Called::Member { module, variable });
+        }
         if function.kind_id() == k.attribute {
             let name = self.text(function.child_by_field_id(fields().attribute)?);
-            return (!name.contains(EXPANDO)).then(|| Called::Method(name.to_owned()));
+            return match crate::tree::Python.extract_meta_var(name) {
+                Some(MetaVariable::Capture(variable, _)) => Some(Called::Variable(variable)),
+                _ => (!name.contains(EXPANDO)).then(|| Called::Method(name.to_owned())),
+            };
         }
         None
     }
@@ -331,9 +353,11 @@ impl NodePattern {
         Some(node_pattern(&index, node, &mut 1000))
     }
 
-    /// Sets the functions that the metavariable of a call can be.
-    pub fn call_one_of(&mut self, names: Vec<String>) {
-        self.called = Some(Called::OneOf(names));
+    /// Sets the functions that the metavariable of a call can be, if `names` knows them.
+    pub fn call_one_of(&mut self, names: &dyn Fn(&str) -> Option<Vec<String>>) {
+        if let Some(called) = self.called.as_ref().and_then(|called| called.one_of(names)) {
+            self.called = Some(called);
+        }
     }
 
     /// Lets the keyword arguments in a pattern for a call also match positional arguments. `parameters` are those that
@@ -460,7 +484,7 @@ impl NodePattern {
             Called::Method(name) => Some(vec![name]),
             Called::Qualified(name) => Some(names.last_names(name).collect()),
             Called::OneOf(all) => Some(all.iter().flat_map(|name| names.last_names(name)).collect()),
-            Called::Variable(_) => None,
+            Called::Variable(_) | Called::Member { .. } => None,
         }
     }
 

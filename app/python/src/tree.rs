@@ -226,7 +226,8 @@ impl Tree {
 
     /// Parses `text`, which is this tree's text with other bytes in place of a range.
     pub fn reparse(&self, text: &str, replaced: Range<usize>) -> Self {
-        if !self.as_it_is {
+        // Little is kept of what was replaced for the most part, and copying that takes longer.
+        if !self.as_it_is || replaced.len() > self.text().len() / 2 {
             return Self::parse(text);
         }
         let mut old = self.doc().tree.clone();

@@ -136,3 +136,9 @@ fn a_capture_keeps_its_meaning_in_the_replacement() {
         check("xpu", &profile(before), &profile(after));
     }
 }
+
+#[test]
+fn a_listed_member_by_another_name() {
+    let text = "import torch\nfrom torch import nn, equal as same\n\n\nclass Net(nn.Module):\n    def forward(self, x, y):\n        if same(x, y):\n            return x\n        return y\n\n\nnet = Net().cuda()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in loader:\n    opt.zero_grad()\n    loss = net(x.cuda(), y.cuda()).sum()\n    loss.backward()\n    opt.step()\n";
+    check_said_at("ipu", text, 7, "values can't be tested here");
+}
