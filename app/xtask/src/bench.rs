@@ -8,7 +8,7 @@ mod site;
 
 pub(crate) use forward::compare;
 pub(crate) use growth::run_growth;
-pub(crate) use pages::{run_day, run_lighthouse, run_typing};
+pub(crate) use pages::{run_day, run_lighthouse, run_notebook, run_typing};
 pub(crate) use port::run_port;
 pub(crate) use site::run_site;
 

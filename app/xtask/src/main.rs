@@ -68,6 +68,7 @@ usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
   bench growth  how the time grows with lines, edits, calls and files; fails if faster than the size  [SHAPE …]
   bench diff    time of a diff
   bench site    time to build the pages, and 10,000 generated ones
+  bench notebook  time from opening a notebook of 100 cells to its port, in the built page
   bench typing  time from keypress to painted frame, and for large projects, in the built page
   bench day     memory of the page, its worker and its storage while 2,000 edits are made  [EDITS]
   bench lighthouse  Lighthouse on the built pages, or only on those named  [PAGE …]
@@ -137,6 +138,7 @@ fn main() -> ExitCode {
         ["bench", "growth", shapes @ ..] if !has_option(shapes) => bench::run_growth(shapes),
         ["bench", "diff"] => bench::run_bench("diff"),
         ["bench", "site"] => bench::run_site(),
+        ["bench", "notebook"] => bench::run_notebook(),
         ["bench", "typing"] => bench::run_typing(),
         ["bench", "day"] => bench::run_day(&[]),
         ["bench", "day", edits] if !has_option(&[edits]) => bench::run_day(&[edits]),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench typing`, `bench day` and `bench lighthouse`: the built site in Chromium. They measure the contents
+//! `cargo xtask bench typing`, `bench notebook`, `bench day` and `bench lighthouse`: the built site in Chromium. They measure the contents
 //! of `dist/`, and are only meaningful on an otherwise idle machine.
 
 use crate::setup;
@@ -10,6 +10,11 @@ use std::path::Path;
 /// The time from keypress to painted frame, and how long a large project blocks the page.
 pub(crate) fn run_typing() -> Result<()> {
     in_browser("typing and large projects on the page at /port/", Path::new("app/web/benches/typing.mjs"), &[])
+}
+
+/// The time from opening or editing a notebook to its port, compared with a Python file's.
+pub(crate) fn run_notebook() -> Result<()> {
+    in_browser("a notebook of 100 cells on the page at /port/", Path::new("app/web/benches/notebook.mjs"), &[])
 }
 
 /// The memory of a page that stays open for many edits.
