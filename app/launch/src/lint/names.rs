@@ -73,6 +73,18 @@ pub(super) fn starts(program: &str) -> bool {
     of(&[HAND], "starts").any(|own| own == program)
 }
 
+/// Whether processes of a scheduler's own starter can get their ranks from a source; none if it is another program.
+pub(super) fn tells(program: &str, source: &str) -> Option<bool> {
+    let mut told = of(&[HAND], "tells").map(|line| line.split(' '));
+    told.find_map(|mut words| (words.next() == Some(program)).then(|| words.any(|own| own == source)))
+}
+
+/// The variables from which a program reads ranks, if its source of them is variables.
+pub(super) fn of_source(source: &str) -> Option<Vec<&'static str>> {
+    let mut all = of(&[HAND], "source").map(|line| line.split(' '));
+    all.find_map(|mut words| (words.next() == Some(source)).then(|| words.collect()))
+}
+
 /// The options of a program that starts the processes of one machine: machines, processes, this machine's number, and
 /// where the machines meet.
 pub(super) fn machine(program: &str) -> Option<[&'static str; 4]> {

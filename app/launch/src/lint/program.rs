@@ -36,20 +36,48 @@ pub fn refused(script: &str, target: Target, program: &Request) -> Vec<Finding> 
             asked.iter().find(|directive| directive.option == option).and_then(|directive| directive.value.parse().ok())
         };
         started(&mut request, &model, script, run, at, of_job);
-        let (own, other) = (problems(&request, target), problems(&without_facts(&request), target));
-        for problem in own.into_iter().filter(|problem| !other.contains(problem)) {
-            let line = 1 + script[..words[at].range.start].matches('\n').count();
-            let message = match &*problem.field {
-                "args" => format!("the program's arguments: {}", problem.message),
-                _ => problem.message,
-            };
+        let line = 1 + script[..words[at].range.start].matches('\n').count();
+        let mut add = |message: String| {
             let finding = Finding { line, rule: "refused".to_owned(), message };
             if !found.contains(&finding) {
                 found.push(finding);
             }
+        };
+        if let Some(message) = without_ranks(&request, &model, &words[..at]) {
+            add(message);
+        }
+        let (own, other) = (problems(&request, target), problems(&without_facts(&request), target));
+        for problem in own.into_iter().filter(|problem| !other.contains(problem)) {
+            add(match &*problem.field {
+                "args" => format!("the program's arguments: {}", problem.message),
+                _ => problem.message,
+            });
         }
     }
     found
+}
+
+/// That a scheduler's starter runs a program in several processes, and does not set the variables from which it reads their
+/// ranks; neither does the script. `before` are the words before the program.
+fn without_ranks(request: &Request, model: &Model, before: &[Token]) -> Option<String> {
+    let of_starter = |word: &Token| names::tells(file_name(&word.text), "").is_some();
+    let starter = file_name(&before.iter().find(|word| of_starter(word))?.text);
+    let others = || before.iter().filter(|word| !word.text.starts_with('-')).map(|word| file_name(&word.text));
+    // Between them, another program may set them.
+    let is_passed_on = others().any(|name| names::machine(name).is_some() || name.ends_with("sh"));
+    let count = request.instances.filter(|count| *count > 1 && !is_passed_on)?;
+    let told = |source: &str| names::tells(starter, source).unwrap_or_default();
+    let read = request.joined_by.iter().map(|(source, _)| names::of_source(source).filter(|_| !told(source)));
+    let read: Vec<&str> = read.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+    let is_set = model.sets.iter().any(|set| read.contains(&&*set.name));
+    (!read.is_empty() && !is_set).then(|| {
+        let read = read.join(" and ");
+        format!(
+            "{starter} starts {count} processes, but does not set {read}, from which the program reads its ranks: start \
+             torchrun once per machine, or set them in each process, e.g. srun bash -c 'RANK=$SLURM_PROCID \
+             LOCAL_RANK=$SLURM_LOCALID WORLD_SIZE=$SLURM_NTASKS python …'"
+        )
+    })
 }
 
 /// A Python program that a script starts.
@@ -172,7 +200,8 @@ fn started(
         Some("srun") => {
             let local = number(&["--ntasks-per-node"]).or_else(|| of_job("ntasks-per-node"));
             let all = number(&["-n", "--ntasks"]).or_else(|| of_job("ntasks"));
-            (request.suits.clone().is_none().then_some("srun"), all.or(local.map(|local| local * nodes)))
+            // A launch by srun also sets the ranks, which this one does not.
+            (None, all.or(local.map(|local| local * nodes)))
         }
         Some(_) => (None, None),
         None => (None, Some(1)),
@@ -263,5 +292,21 @@ mod tests {
         let key = |program: &mut Request| program.distributed_key = Some("run.ddp".into());
         check(key, "torchrun --nproc_per_node 8 bin/train.py run.ddp=False\n", &[(1, "True")]);
         check(key, "torchrun --nproc_per_node 8 bin/train.py run.ddp=True\n", &[]);
+        let reads =
+            |source: &'static str| move |program: &mut Request| program.joined_by = vec![(source.into(), vec![])];
+        let job = "#!/bin/bash\n#SBATCH --ntasks-per-node=4\n#SBATCH --nodes=2\n";
+        let started = |command: &str| format!("{job}{command} bin/train.py --lr 1\n");
+        check(reads("environment"), &started("srun python"), &[(4, "srun starts 8 processes, but does not set RANK")]);
+        check(reads("slurm"), &started("srun python"), &[]);
+        check(reads("mpi"), &started("srun python"), &[]);
+        check(reads("environment"), &started("srun ./ranks.sh python"), &[]);
+        check(reads("environment"), &started("srun torchrun --nproc_per_node 4"), &[]);
+        check(reads("environment"), &started("srun -n 1 python"), &[]);
+        check(
+            reads("environment"),
+            &started("srun bash -c 'RANK=$SLURM_PROCID LOCAL_RANK=0 python bin/train.py'\n:"),
+            &[],
+        );
+        check(alone, &started("srun python"), &[(4, "no distributed training")]);
     }
 }
