@@ -157,7 +157,7 @@ impl Called {
 
 /// Converts one node of a parsed pattern; numbers hidden metavariables with `counter`.
 fn node_pattern(index: &Index<'_>, id: Id, counter: &mut usize) -> NodePattern {
-    let (source, node) = (index.text, index.item(id).node);
+    let (source, node) = (index.text, index.node(id));
     let mut build = Build { source, counter, constraints: Vec::new(), words: Vec::new() };
     let converted = build.convert(node);
     let (kind, variable) = match &converted {

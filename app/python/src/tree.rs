@@ -369,8 +369,7 @@ pub type Id = u32;
 
 /// A named node with its place in the tree.
 #[derive(Clone, Copy, Debug)]
-pub struct Item<'t> {
-    pub(crate) node: TsNode<'t>,
+pub struct Item {
     /// Its kind: one of [`Kinds`].
     pub kind: u16,
     /// Its role in its parent: one of [`Fields`], or 0.
@@ -403,8 +402,9 @@ pub struct Index<'t> {
     pub tree: &'t Tree,
     /// The text of the tree.
     pub text: &'t str,
-    /// The nodes, in pre-order.
-    pub items: Vec<Item<'t>>,
+    /// The nodes' places, in pre-order: what most questions read, so they are close together in memory.
+    pub items: Vec<Item>,
+    nodes: Vec<TsNode<'t>>,
     by_kind: Vec<Vec<Id>>,
     lines: OnceCell<LineStarts>,
     /// Targets, in the order of their texts, and the statements that bind them.
@@ -417,7 +417,8 @@ pub const ROOT: Id = 0;
 impl<'t> Index<'t> {
     fn new(tree: &'t Tree) -> Self {
         let text = tree.text();
-        let mut items: Vec<Item<'t>> = Vec::with_capacity(text.len() / 4 + 8);
+        let mut items: Vec<Item> = Vec::with_capacity(text.len() / 4 + 8);
+        let mut nodes: Vec<TsNode<'t>> = Vec::with_capacity(text.len() / 4 + 8);
         let mut by_kind = vec![Vec::new(); language().node_kind_count() + 1];
         let mut open: Vec<Id> = Vec::new();
         let k = kinds();
@@ -439,8 +440,8 @@ impl<'t> Index<'t> {
                     statement = if [k.block, k.module].contains(&around.kind) { id } else { around.statement };
                     function = if around.kind == k.function_definition { parent } else { around.function };
                 }
+                nodes.push(node);
                 items.push(Item {
-                    node,
                     kind,
                     field,
                     has_fields: false,
@@ -472,7 +473,7 @@ impl<'t> Index<'t> {
         while let Some(id) = open.pop() {
             items[id as usize].next = items.len() as Id;
         }
-        Self { tree, text, items, by_kind, lines: OnceCell::new(), bindings: OnceCell::new() }
+        Self { tree, text, items, nodes, by_kind, lines: OnceCell::new(), bindings: OnceCell::new() }
     }
 
     /// Whether a block is empty: the parser accepts that, Python does not.
@@ -487,8 +488,12 @@ impl<'t> Index<'t> {
     }
 
     /// A node with its place in the tree.
-    pub fn item(&self, id: Id) -> &Item<'t> {
+    pub fn item(&self, id: Id) -> &Item {
         &self.items[id as usize]
+    }
+    /// The parser's node.
+    pub(crate) fn node(&self, id: Id) -> TsNode<'t> {
+        self.nodes[id as usize]
     }
     /// The line on which a node begins, from 1.
     pub fn line(&self, id: Id) -> usize {
@@ -517,15 +522,15 @@ impl<'t> Index<'t> {
     }
     /// The row, from 0, in which a node begins.
     pub fn row(&self, id: Id) -> usize {
-        self.item(id).node.start_position().row
+        self.node(id).start_position().row
     }
     /// The column, in bytes from 0, at which a node begins.
     pub fn column(&self, id: Id) -> usize {
-        self.item(id).node.start_position().column
+        self.node(id).start_position().column
     }
     /// The last row, from 0, that contains a byte of a node.
     pub fn last_row(&self, id: Id) -> usize {
-        let (start, end) = (self.item(id).node.start_position(), self.item(id).node.end_position());
+        let (start, end) = (self.node(id).start_position(), self.node(id).end_position());
         if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row }
     }
     /// Every node of a kind, in the order of the text.
@@ -615,7 +620,7 @@ impl<'t> Index<'t> {
         });
     }
     pub(crate) fn match_node(&self, id: Id) -> MatchNode<'t> {
-        self.tree.root.adopt(self.item(id).node)
+        self.tree.root.adopt(self.node(id))
     }
 }
 
