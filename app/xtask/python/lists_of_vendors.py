@@ -10,7 +10,7 @@ intel/intel-extension-for-pytorch with its tags, and a wheel of the PyTorch that
 1.19, and the newest for the extension. Nothing of either is run.
 
 An operation lacks a handler in PopTorch if PyTorch has kernels of its own for it, so that it is not made of others, and PopTorch's source
-names it nowhere. The Gaudi bridge lacks the types that its function `is_supported_type` refuses. Of the extension's names, those are gone
+names it nowhere; a layer lacks one that calls such an operation. The Gaudi bridge lacks the types that its function `is_supported_type` refuses. Of the extension's names, those are gone
 that a release for Intel GPUs had and none from the given one on has; what its module `xpu` has today is what PyTorch's own has.
 """
 
@@ -65,7 +65,36 @@ def poptorch(checkout, wheel):
             continue
         if modules[name] == "linalg" or name in (of_layers if modules[name] == "nn" else public):
             missing.append(short)
-    return {"operations_without_handler": missing}
+    return {"operations_without_handler": missing, "layers_without_handler": layers_that_call(set(missing), wheel)}
+
+
+def layers_that_call(operations, wheel):
+    """The layers of `torch.nn` that call one of the operations whenever they are called, directly or through `torch.nn.functional`."""
+
+    def called(function, bodies, seen=()):
+        """What a function calls in every run, its own functions replaced by what those call."""
+        names = set()
+        for statement in function.body:
+            if isinstance(statement, (ast.If, ast.With, ast.Try)):
+                continue
+            for call in (node.func for node in ast.walk(statement) if isinstance(node, ast.Call)):
+                name = call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "")
+                names.add(name)
+                of_functional = isinstance(call, ast.Name) or isinstance(call.value, ast.Name) and call.value.id == "F"
+                if of_functional and name in bodies and name not in seen:
+                    names |= called(bodies[name], bodies, (*seen, name))
+        return names
+
+    functional = ast.parse(wheel.read("torch/nn/functional.py").decode())
+    bodies = {node.name: node for node in functional.body if isinstance(node, ast.FunctionDef)}
+    layers = set()
+    for path in wheel.namelist():
+        if re.fullmatch(r"torch/nn/modules/\w+\.py", path):
+            for layer in ast.parse(wheel.read(path).decode()).body:
+                for function in layer.body if isinstance(layer, ast.ClassDef) and not layer.name.startswith("_") else ():
+                    if getattr(function, "name", "") == "forward" and called(function, bodies) & operations:
+                        layers.add(layer.name)
+    return sorted(layers)
 
 
 def gaudi(checkout, wheel):

@@ -114,3 +114,15 @@ fn names_that_a_vendors_extension_had() {
         "import torch\nprint(torch.xpu.memory_reserved())\ntorch.xpu.empty_cache()\n",
     );
 }
+
+#[test]
+fn layers_of_operations_that_a_compiler_lacks() {
+    for layer in ["HuberLoss", "AdaptiveMaxPool2d", "MaxUnpool1d"] {
+        let text = format!("from torch import nn\n\nlayer = nn.{layer}(2)\n");
+        check_said_at("ipu", &text, 3, &format!("PopTorch has no `{layer}`"));
+    }
+    check_silent(
+        "ipu",
+        "from torch import nn\n\nlayers = nn.SmoothL1Loss(), nn.AdaptiveAvgPool2d(1), nn.MaxPool2d(2)\n",
+    );
+}
