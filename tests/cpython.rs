@@ -253,6 +253,7 @@ mod tests {
                 edits: vec![edit],
                 diagnostics: Vec::new(),
                 notebook: None,
+                is_new: false,
             };
             let said = CPython::new("python3").look_at_port(&before, &file).unwrap();
             assert_eq!(said.refused, None, "{}", file.text);

@@ -275,6 +275,7 @@ mod tests {
             edits: vec![edit],
             diagnostics: Vec::new(),
             notebook: None,
+            is_new: false,
         }
     }
 

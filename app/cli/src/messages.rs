@@ -79,10 +79,14 @@ pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_
 
 /// A one-line summary of a port and its totals.
 pub(crate) fn summary(ported: &Ported, totals: &Totals) -> String {
-    let changed = ported.files.iter().filter(|file| file.changed).count();
+    let new: Vec<&str> = ported.new_files().map(|file| file.path.as_str()).collect();
+    let changed = ported.files.iter().filter(|file| file.changed).count() - new.len();
     let Places { done, to_do, not_possible } = totals.all;
     let mut line = format!("portolan: {}", count(done, "change"));
-    line += &format!(" in {} of {}", changed, count(ported.files.len(), "file"));
+    line += &format!(" in {} of {}", changed, count(ported.files.len() - new.len(), "file"));
+    if !new.is_empty() {
+        line += &format!(" and {}, {}", count(new.len(), "new file"), new.join(", "));
+    }
     if not_possible > 0 {
         line += &format!(", {}", count(not_possible, "error"));
     }

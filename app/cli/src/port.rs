@@ -45,6 +45,12 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     if args.write {
         (written, left) = output::write_back(&project, &mut port.ported, args.patch.as_deref())?;
         drop(claimed);
+        for file in port.ported.new_files().filter(|file| project.place_of(file).is_none()) {
+            say_line!(
+                "portolan: the port also needs {}, next to the program; the patch of a port without --write has it",
+                file.path
+            );
+        }
     } else if let Some(out) = &args.out {
         written = output::write_tree(&project, &port.ported, out, args.force)?;
     } else if let Some(folder) = &args.series {
@@ -141,7 +147,7 @@ fn twin(port: &Port, choice: &PortChoice) -> Option<TwinCommands> {
     let ported = &port.ported;
     let fields = launch_project::fields(port.programs.first(), &ported.target);
     let twin = Twin::read(&ported.target, &fields)?;
-    let one_file = ported.files.iter().filter(|file| !is_configuration(&file.path)).count() == 1;
+    let one_file = ported.files.iter().filter(|file| !file.is_new && !is_configuration(&file.path)).count() == 1;
     let guides = choice.guides.iter().flat_map(|folder| ["--guides".to_owned(), folder.display().to_string()]);
     let words = options(choice).words().map(|words| words.into_iter().chain(guides).collect::<Vec<_>>());
     let portolan = words.map(|words| twin.command(&words, one_file));
@@ -210,7 +216,11 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
             notebook_shell::report(notebook, file, &options.target);
         }
     }
+    let existing =
+        ported.new_files().filter_map(|file| Some((file.path.clone(), project.has(file)?))).collect::<Vec<_>>();
+    existing.iter().for_each(|(path, is_same)| ported.keep_existing(path, *is_same, recipes));
     ported.keep_reported(&is_configuration);
+    shown.extend(ported.new_files().map(|file| project.shown(&file.path)));
     let is_left = |file: &SourceFile| ported.certificate.files.contains_key(&file.path);
     shown.extend(project.configuration().iter().filter(|(_, file)| is_left(file)).map(|(path, _)| path.clone()));
     for (index, input) in project.inputs.iter().enumerate() {
@@ -223,6 +233,7 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
                 edits: vec![],
                 diagnostics,
                 notebook: None,
+                is_new: false,
             };
             ported.files.insert(index, refused);
         }
@@ -250,10 +261,10 @@ pub(crate) fn idle_options(project: &Project, recipes: &RecipeSet, options: &Opt
 
 fn patch(project: &Project, ported: &Ported) -> String {
     let files = project.inputs.iter().zip(&ported.files);
-    files
+    let changed = files
         .filter_map(|(input, file)| Some((&file.path, input.before_and_after(file)?)))
-        .map(|(path, (before, after))| codemod::git_patch_of(path, before, after))
-        .collect()
+        .map(|(path, (before, after))| codemod::git_patch_of(path, before, after));
+    changed.chain(ported.new_files().map(|file| codemod::git_patch_of_new(&file.path, &file.text))).collect()
 }
 
 /// A target that no guide is for.

@@ -159,14 +159,30 @@ impl Project {
                 }
             });
         }
-        // The folder as the user wrote it.
-        let folder = self.inputs.iter().find_map(|input| input.shown.strip_suffix(&input.path)).unwrap_or_default();
         // Larger files are data.
         let readable = found.into_iter().filter_map(|Input { path, text, .. }| {
             let text = text.ok().filter(|text| text.len() < LARGEST_CONFIGURATION)?;
-            Some((format!("{folder}{path}"), SourceFile { path, text }))
+            Some((self.shown(&path), SourceFile { path, text }))
         });
         readable.collect()
+    }
+
+    /// A path that the user can open, of a file in the project.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        // The folder as the user wrote it.
+        let folder = self.inputs.iter().find_map(|input| input.shown.strip_suffix(&input.path)).unwrap_or_default();
+        format!("{folder}{path}")
+    }
+
+    /// Where a new file belongs on disk; nowhere if only stdin was read.
+    pub(crate) fn place_of(&self, file: &PortedFile) -> Option<PathBuf> {
+        self.root.as_ref().map(|root| root.join(&file.path))
+    }
+
+    /// If a new file is there already, whether it has the same contents.
+    pub(crate) fn has(&self, file: &PortedFile) -> Option<bool> {
+        let place = self.place_of(file).filter(|place| place.symlink_metadata().is_ok())?;
+        Some(fs::read(place).is_ok_and(|bytes| bytes == file.text.as_bytes()))
     }
 
     fn input(&self, file: &Path, text: Result<String, Box<Diagnostic>>) -> Input {

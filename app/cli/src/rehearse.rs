@@ -61,7 +61,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
     kit::write(&folder.path().join(KIT))?;
     let root = project.root.clone().unwrap_or_default();
     let texts = project.inputs.iter().zip(&ported.files).filter(|(input, _)| input.text.is_ok());
-    let texts = texts.map(|(_, file)| (file.path.as_str(), file.written()));
+    let texts = texts.map(|(_, file)| file).chain(ported.new_files()).map(|file| (file.path.as_str(), file.written()));
     let notebooks = notebooks::programs(&project, ported);
     let programs = |side: usize| notebooks.iter().map(move |(path, texts)| (path.as_str(), texts[side].as_str()));
     tree::write(texts.chain(programs(1)), &root, &folder.path().join(PORT))?;

@@ -53,6 +53,7 @@ pub(crate) fn write(
     let notebooks = project.notebooks();
     let readable: Vec<_> = project.inputs.iter().filter(|input| input.text.is_ok()).collect();
     let mut texts: Vec<Option<String>> = vec![None; readable.len()];
+    let mut added: Vec<String> = Vec::new();
     let total = steps.len();
     for (number, step) in steps.iter_mut().enumerate() {
         step.ported.put_back(&notebooks);
@@ -63,6 +64,12 @@ pub(crate) fn write(
             let now = if file.changed { now } else { original };
             patch += &codemod::git_patch_of(&file.path, text.as_deref().unwrap_or(original), now);
             *text = Some(now.to_owned());
+        }
+        for file in step.ported.new_files().filter(|file| project.has(file).is_none()) {
+            if !added.contains(&file.path) {
+                patch += &codemod::git_patch_of_new(&file.path, &file.text);
+                added.push(file.path.clone());
+            }
         }
         let message = Message::of(step, recipes);
         let name = format!("{:04}-{}", number + 1, file_name(&message.subject));

@@ -2,7 +2,7 @@
 
 use crate::example::Example;
 use crate::port::{Trace, port_traced};
-use crate::ported::{Ported, SourceFile};
+use crate::ported::{Options, Ported, Severity, SourceFile};
 use crate::recipe::RecipeSet;
 use guide::{Case, ExampleKind, Guide, Section};
 use sorting::SortedSet;
@@ -40,7 +40,8 @@ pub fn check_guide(guide: &Guide, recipes: &RecipeSet) -> Vec<CheckFailure> {
         }
     }
     failures.extend(unshown_blocks(guide, &seen));
-    for section in guide.sections.iter().filter(|section| !section.rules.is_empty()) {
+    failures.extend(modules(guide, target, recipes, &seen));
+    for section in guide.sections.iter().filter(|section| section.is_recipe()) {
         failures.extend(ungrounded(guide, section));
     }
     for section in &guide.sections {
@@ -57,6 +58,8 @@ struct Seen {
     fired: SortedSet<(String, usize)>,
     /// Blocks of Python that an `after` contains in full.
     blocks: SortedSet<String>,
+    /// Recipes whose module was added.
+    added: SortedSet<String>,
 }
 
 fn check_case(
@@ -74,6 +77,7 @@ fn check_case(
     };
     let (ported, trace) = run(&case.input.text);
     seen.fired.extend(trace.fired);
+    seen.added.extend(ported.new_files().flat_map(|file| &file.edits).map(|edit| edit.recipe.clone()));
     let text = &ported.files[0].text;
     let expected = with_blocks(case.expected(), text, &trace.blocks);
     let shown = trace.blocks.iter().filter(|(_, written)| expected == *text && shows(case.expected(), written));
@@ -101,7 +105,7 @@ fn check_case(
         };
         fail(line, message, Some((line, without_blocks(case.expected(), text, &trace.blocks))));
     }
-    if let Some(error) = ported.files[0].diagnostics.iter().find(|d| d.severity == crate::ported::Severity::Error) {
+    if let Some(error) = ported.files[0].diagnostics.iter().find(|d| d.severity == Severity::Error) {
         fail(case.input.line + error.original.line - 1, error.message.clone(), None);
     }
     let certificate = &ported.certificate;
@@ -184,6 +188,33 @@ fn unshown_blocks(guide: &Guide, seen: &Seen) -> Vec<CheckFailure> {
             fill: None,
         })
         .collect()
+}
+
+/// A module that ports add is Python that a port leaves as it is, and some example imports it.
+fn modules(guide: &Guide, target: &str, recipes: &RecipeSet, seen: &Seen) -> Vec<CheckFailure> {
+    let mut failures = Vec::new();
+    for section in &guide.sections {
+        for definition in &section.definitions {
+            let guide::Defined::Module(text) = &definition.what else { continue };
+            let mut fail = |message: String| {
+                let path = guide.path.clone();
+                failures.push(CheckFailure { path, line: definition.line, message, fill: None });
+            };
+            let file = SourceFile { path: format!("{}.py", definition.name), text: text.clone() };
+            let options = Options { target: target.to_owned(), ..Options::default() };
+            let (ported, _) = port_traced(&[file], recipes, &options);
+            if ported.files[0].changed {
+                fail(format!("a port changes this module:\n{}", difference(text, &ported.files[0].text)));
+            }
+            for said in ported.files[0].diagnostics.iter().filter(|said| said.severity <= Severity::Warning) {
+                fail(format!("line {} of this module: {}", said.original.line, said.message));
+            }
+            if !seen.added.contains(&format!("{}#{}", guide.name, section.id)) {
+                fail(format!("no example of this guide imports `{}`, so no port adds it", definition.name));
+            }
+        }
+    }
+    failures
 }
 
 /// Readers of a change have to know its source and the versions for which it was made.

@@ -9,7 +9,7 @@ mod tensor_device;
 mod types;
 
 pub(crate) use cuda_device::{cuda_devices, is_cuda_device};
-pub(crate) use imports::{BUILT_ON_TORCH, WITHOUT_TORCH, imports};
+pub(crate) use imports::{BUILT_ON_TORCH, WITHOUT_TORCH, first_import, imports};
 pub(crate) use surroundings::{Searches, has_fallback, inside_with};
 pub(crate) use types::{Type, nodes_of_type};
 
@@ -197,7 +197,7 @@ impl Compiler<'_> {
                 None => values.push(value.to_owned()),
             }
         }
-        values.iter().for_each(|value| self.definitions.want_signatures(value, self.wanted));
+        values.iter().for_each(|value| self.definitions.want_named(value, self.wanted));
         Ok(values)
     }
 }

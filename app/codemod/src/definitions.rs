@@ -1,4 +1,5 @@
-//! Named definitions in guides for rules and verbs: lists of names, messages, blocks of Python, conditions, signatures.
+//! Named definitions in guides for rules and verbs: lists of names, messages, blocks and modules of Python, conditions,
+//! signatures.
 //!
 //! A guide with a target defines for its target, and for those that extend it; a guide without one (`guides/engine.md`)
 //! for all. Unused definitions are errors, and so are missing ones: [`Wanted`] collects the used names while recipes
@@ -91,6 +92,15 @@ pub(crate) struct Definitions {
     blocks: Table<Block>,
     conditions: Table<Vec<Condition>>,
     signatures: Table<Vec<String>>,
+    modules: Table<Module>,
+}
+
+/// A file that a port adds if it imports it.
+#[derive(Clone, Debug)]
+pub(crate) struct Module {
+    /// The recipe's id.
+    pub(crate) recipe: String,
+    pub(crate) text: String,
 }
 
 /// The definitions that are used.
@@ -112,6 +122,10 @@ impl Definitions {
                     Defined::Names(names) => Ok(self.names.add(name, place, names.clone())),
                     Defined::Conditions(conditions) => Ok(self.conditions.add(name, place, conditions.clone())),
                     Defined::Signature(parameters) => Ok(self.signatures.add(name, place, parameters.clone())),
+                    Defined::Module(text) => {
+                        let recipe = format!("{}#{}", guide.name, section.id);
+                        Ok(self.modules.add(name, place, Module { recipe, text: text.clone() }))
+                    }
                     Defined::Message(text) => SlotText::parse(text)
                         .map(|text| Message {
                             text,
@@ -144,6 +158,7 @@ impl Definitions {
         self.blocks.extend(&base.blocks);
         self.conditions.extend(&base.conditions);
         self.signatures.extend(&base.signatures);
+        self.modules.extend(&base.modules);
     }
 
     /// A list of names.
@@ -196,6 +211,11 @@ impl Definitions {
         renamed: &[(String, String)],
     ) -> Option<String> {
         self.blocks.get(name)?.1.write(values, style, renamed)
+    }
+
+    /// The modules that ports add, by name.
+    pub(crate) fn modules(&self) -> impl Iterator<Item = (&str, &Module)> {
+        self.modules.0.iter().map(|(name, (_, module))| (name.as_str(), &**module))
     }
 
     /// The parameters of a function that may be passed by position, by the dotted name that rules use.
@@ -297,9 +317,9 @@ impl Definitions {
         missing
     }
 
-    /// Marks the signatures of functions whose name occurs in a text of a rule as used.
-    pub(crate) fn want_signatures(&self, text: &str, wanted: &Wanted) {
-        for (name, place) in self.signatures.places() {
+    /// Marks the signatures of functions, and the modules, whose name occurs in a text of a rule as used.
+    pub(crate) fn want_named(&self, text: &str, wanted: &Wanted) {
+        for (name, place) in self.signatures.places().chain(self.modules.places()) {
             if text.contains(name) {
                 wanted.note(place);
             }
@@ -312,7 +332,8 @@ impl Definitions {
             .chain(self.messages.places().map(|(name, place)| (format!("`{name}`: unused message"), place)))
             .chain(self.blocks.places().map(|(name, place)| (format!("`{name}`: unused block"), place)))
             .chain(self.conditions.places().map(|(name, place)| (format!("`@{name}`: unused conditions"), place)))
-            .chain(self.signatures.places().map(|(name, place)| (format!("`{name}`: unused signature"), place)));
+            .chain(self.signatures.places().map(|(name, place)| (format!("`{name}`: unused signature"), place)))
+            .chain(self.modules.places().map(|(name, place)| (format!("`{name}`: unused module"), place)));
         let wanted = wanted.0.borrow();
         all.filter(|(_, place)| !wanted.contains(place))
             .map(|(what, place)| RecipeError {

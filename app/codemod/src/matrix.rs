@@ -79,7 +79,7 @@ impl Matrix {
         let trees = Trees::default();
         let (ported, views) = port_with_views(files, recipes, options, &trees);
         let column = self.targets.len();
-        let texts = files.iter().map(|file| file.text.as_str()).zip(&ported.files);
+        let texts = files.iter().map(|file| file.text.as_str()).chain(std::iter::repeat("")).zip(&ported.files);
         self.totals.push(Totals::of(&options.target, texts, recipes));
         self.targets.push(options.target.clone());
         self.rows.iter_mut().for_each(|row| row.cells.push(MatrixCell::default()));

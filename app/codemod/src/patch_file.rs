@@ -39,6 +39,14 @@ pub fn git_patch_of(path: &str, old: &str, new: &str) -> String {
     out
 }
 
+/// The patch that adds a file, or is reversed to remove it.
+pub fn git_patch_of_new(path: &str, text: &str) -> String {
+    let of_change = git_patch_of(path, "", text);
+    let Some((head, rest)) = of_change.split_once("\n--- ") else { return of_change };
+    let rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+    format!("{head}\nnew file mode 100644\n--- /dev/null\n{rest}")
+}
+
 /// A patch of one file whose reverse does not ask what is in the file: `git apply -R` moves the file as it is then to
 /// `aside`, and makes it again with its old text, executable if it was.
 pub fn git_patch_from_any(path: &str, aside: &str, old: &str, executable: bool) -> String {
@@ -153,6 +161,14 @@ mod tests {
             "a\r\nb",
             "a\r\nb\n",
             &format!("{head}@@ -1,2 +1,2 @@\n a\r\n-b\n\\ No newline at end of file\n+b\n"),
+        );
+    }
+
+    #[test]
+    fn a_new_file_has_no_old_one() {
+        assert_eq!(
+            git_patch_of_new("my a.py", "x = 1\n"),
+            "diff --git a/my a.py b/my a.py\nnew file mode 100644\n--- /dev/null\n+++ b/my a.py\t\n@@ -0,0 +1 @@\n+x = 1\n"
         );
     }
 

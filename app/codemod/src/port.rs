@@ -8,6 +8,7 @@ mod empty_functions;
 mod finish;
 mod gate;
 mod matched;
+mod new_files;
 mod orphaned;
 mod overlap;
 mod plan;

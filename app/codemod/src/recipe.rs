@@ -218,6 +218,12 @@ impl RecipeSet {
         self.targets.get(target)?.extends.as_deref()
     }
 
+    /// Whether a recipe has no rules: it is a file that ports add.
+    pub(crate) fn is_file(&self, target: &str, id: &str) -> bool {
+        let recipes = self.targets.get(target).map_or(&[][..], Target::recipes);
+        recipes.iter().any(|recipe| recipe.id == id && recipe.rules.is_empty())
+    }
+
     /// Whether recipes of a target rewrite its training step.
     pub(crate) fn ports_steps(&self, target: &str) -> bool {
         self.targets.get(target).is_some_and(|target| target.recipes().iter().any(|recipe| recipe.ports_step()))

@@ -39,6 +39,8 @@ pub struct TwinCommands {
 struct FileReport<'a> {
     path: &'a str,
     changed: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    new: bool,
     edits: &'a [Edit],
     diagnostics: Vec<DiagnosticReport<'a>>,
 }
@@ -147,6 +149,7 @@ pub fn report_json(
         .map(|file| FileReport {
             path: &file.path,
             changed: file.changed,
+            new: file.is_new,
             edits: &file.edits,
             diagnostics: file.diagnostics.iter().map(Into::into).collect(),
         })

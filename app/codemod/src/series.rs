@@ -5,7 +5,7 @@
 
 use crate::port::{port, port_traced};
 use crate::ported::{Options, Ported, SourceFile};
-use crate::recipe::RecipeSet;
+use crate::recipe::{RecipeInfo, RecipeSet};
 use python::Tree;
 use python::scopes::unbound;
 use sorting::SortedSet;
@@ -25,8 +25,10 @@ pub struct SeriesStep {
 #[must_use]
 pub fn series(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> Vec<SeriesStep> {
     let (whole, trace) = port_traced(files, recipes, options);
-    let infos = recipes.recipes_for(&options.target).iter();
-    let changing: Vec<&String> = infos.filter(|recipe| !recipe.manual).map(|recipe| &recipe.id).collect();
+    // A file that a port adds belongs to the step whose code imports it.
+    let of_rules = |recipe: &&RecipeInfo| !recipe.manual && !recipes.is_file(&options.target, &recipe.id);
+    let changing: Vec<&String> =
+        recipes.recipes_for(&options.target).iter().filter(of_rules).map(|recipe| &recipe.id).collect();
     let with = |accepted: &[&String]| {
         let others = changing.iter().filter(|id| !accepted.contains(id)).map(|id| (*id).clone());
         let rejected_recipes = options.rejected_recipes.iter().cloned().chain(others).collect();

@@ -1,5 +1,5 @@
-//! Fences that define what rules and the engine use by name: lists of names, messages, blocks of Python, conditions,
-//! signatures.
+//! Fences that define what rules and the engine use by name: lists of names, messages, blocks and modules of Python,
+//! conditions, signatures.
 
 use crate::conditions;
 use crate::error::Faults;
@@ -12,6 +12,7 @@ pub(crate) enum Kind {
     Words,
     Message,
     Block,
+    Module,
     Conditions,
     Signatures,
 }
@@ -27,6 +28,7 @@ pub(crate) fn read(kind: Kind, name: &str, line: usize, body: &str, faults: &mut
         Kind::Words => Defined::Words(names(body, line, faults).into_iter().map(|listed| listed.name).collect()),
         Kind::Message => Defined::Message(body.split_whitespace().collect::<Vec<_>>().join(" ")),
         Kind::Block => Defined::Block(body.to_string()),
+        Kind::Module => Defined::Module(body.to_string()),
         Kind::Conditions => Defined::Conditions(conditions::read(body, line + 1, faults)),
         Kind::Signatures => return signatures(body, line, faults),
     };

@@ -75,6 +75,7 @@ pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
         ("message", _) => read_definition(Kind::Message, "message", words, line, faults),
         ("conditions", _) => read_definition(Kind::Conditions, "conditions", words, line, faults),
         ("python", Some("block")) => read_definition(Kind::Block, "python block", &words[1..], line, faults),
+        ("python", Some("module")) => read_definition(Kind::Module, "python module", &words[1..], line, faults),
         (_, None) => Fence::Plain,
         ("diff", Some(word)) => {
             faults.add(line, format!("unknown word `{word}` after `diff`; a rule begins with `diff rule`"));
@@ -98,7 +99,7 @@ pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
                 "unchanged" => ExampleKind::Unchanged,
                 _ => {
                     faults
-                        .add(line, format!("unknown word `{word}` after `{language}`; use before, after, unchanged or, for Python, block"));
+                        .add(line, format!("unknown word `{word}` after `{language}`; use before, after, unchanged or, for Python, block or module"));
                     return Fence::Plain;
                 }
             };

@@ -6,6 +6,7 @@
 //! - a section (`##` or `###`) with a `diff rule` fence is a recipe, named `<file stem>#<anchor>`;
 //! - a `where` fence directly below a rule contains its conditions, one per line;
 //! - `names`, `message`, `python block`, `conditions` and `signatures` define what rules and the engine use by name;
+//! - `python module` is a file that a port adds to a project that lacks it, if new code imports it;
 //! - `python before` and the `python after` below it are an example of what all recipes of the page do together;
 //!   `python unchanged` is code that they must not change;
 //! - `says` contains lines of error messages that the section answers, and a paragraph `Remedy:` says what to do;

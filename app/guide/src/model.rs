@@ -353,7 +353,7 @@ pub struct Section {
     pub says: Vec<Sample>,
     /// Lines of logs that no section answers, for the tests.
     pub says_nothing: Vec<Sample>,
-    /// The section's rules. A section with rules is a recipe.
+    /// The section's rules; see [`Section::is_recipe`].
     pub rules: Vec<Rule>,
     /// What the section defines, in order.
     pub definitions: Vec<Definition>,
@@ -447,6 +447,8 @@ pub enum Defined {
     Message(String),
     /// `python block NAME`: Python with `{{slots}}`, `{{each}}` and `{{if}}`.
     Block(String),
+    /// `python module NAME`: a module that new code imports; a port of a project without it has it as a new file.
+    Module(String),
     /// `conditions NAME`: named conditions.
     Conditions(Vec<Condition>),
     /// A line of `signatures`: the parameters that may be passed by position, in order.
@@ -520,6 +522,18 @@ pub struct Case<'a> {
 }
 
 impl Section {
+    /// Whether it changes programs or reports something about them: it has rules, or a module that ports add.
+    #[must_use]
+    pub fn is_recipe(&self) -> bool {
+        !self.rules.is_empty() || self.adds_module()
+    }
+
+    /// Whether it has a module that ports add.
+    #[must_use]
+    pub fn adds_module(&self) -> bool {
+        self.definitions.iter().any(|definition| matches!(definition.what, Defined::Module(_)))
+    }
+
     /// The section's examples as runs of the engine, in page order.
     pub fn cases(&self) -> Vec<Case<'_>> {
         let mut cases = Vec::new();

@@ -35,7 +35,7 @@ pub fn for_download(mut guides: Vec<Guide>) -> Vec<Guide> {
                 without_lines(conditions);
             }
         }
-        if section.rules.is_empty() {
+        if !section.is_recipe() {
             // A page links to the section for these.
             (section.holds_for, section.source) = (String::new(), String::new());
             section.citations.clear();
@@ -108,7 +108,7 @@ fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
             match &mut definition.what {
                 Defined::Names(list) => lists.extend(list.iter_mut().flat_map(|one| [&mut one.name, &mut one.remark])),
                 Defined::Message(text) => messages.push(text),
-                Defined::Block(text) => code.push(text),
+                Defined::Block(text) | Defined::Module(text) => code.push(text),
                 Defined::Conditions(named) => texts_of_conditions(named, &mut conditions),
                 Defined::Words(words) | Defined::Signature(words) => lists.extend(words),
             }

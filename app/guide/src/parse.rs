@@ -378,7 +378,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         if let Some(example) = section.examples.last().filter(|example| example.kind == ExampleKind::Before) {
             self.faults.add(example.line - 1, LONELY);
         }
-        if !section.rules.is_empty() && section.reason.is_empty() {
+        if section.is_recipe() && section.reason.is_empty() {
             self.faults.add(section.line, "this recipe has no reason: add a paragraph below its heading");
         }
         if !section.says.is_empty() {

@@ -53,6 +53,43 @@ impl<'v, 't> Modules<'v, 't> {
         &self.files
     }
 
+    /// Whether the project has a module of this name, in any folder.
+    pub fn has(&self, module: &str) -> bool {
+        self.modules.contains_key(module) || self.endings.contains_key(module)
+    }
+
+    /// The folder from which a program imports the project's files: its own, or the one by which its imports name them.
+    pub fn import_root(&self, program: usize) -> &'v str {
+        let path = self.files[program].path;
+        let folder = folder_of(path);
+        let imported = imported(self.files[program]);
+        let roots = imported.iter().filter(|name| !name.starts_with('.')).filter_map(|name| {
+            let (found, rest) = self.resolve(program, name)?;
+            let parts = name.split('.').count() - rest.len();
+            let module = self.files[found].path.trim_end_matches(".py").trim_end_matches("/__init__");
+            Some((0..parts).fold(module, |path, _| folder_of(path)))
+        });
+        let roots: SortedSet<&str> = roots.collect();
+        if roots.contains(folder) {
+            return folder;
+        }
+        if let Some(root) = roots.iter().next() {
+            return root;
+        }
+        // A file with relative imports is started as a module of its package.
+        let mut root = folder;
+        let is_package = |folder: &str| {
+            let start = format!("{folder}/__init__.py");
+            self.files.iter().any(|file| file.path == start)
+        };
+        if imported.iter().any(|name| name.starts_with('.')) {
+            while !root.is_empty() && (root == folder || is_package(root)) {
+                root = folder_of(root);
+            }
+        }
+        root
+    }
+
     /// The file that contains a dotted name, and what remains of the name: the longest prefix that is a module of the project.
     pub(crate) fn resolve<'n>(&self, from: usize, name: &'n str) -> Option<(usize, Vec<&'n str>)> {
         let folder: Vec<&str> = self.files[from].path.split('/').collect();
@@ -80,6 +117,11 @@ impl<'v, 't> Modules<'v, 't> {
         }
         None
     }
+}
+
+/// The folder of a path; empty for the project's own.
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 fn imported(file: &PythonFile<'_>) -> SortedSet<String> {

@@ -391,6 +391,9 @@ fn public_home(module: &str) -> &str {
     }
 }
 
+/// A package that is published under two names, whose classes are not the same: the canonical name, and the other.
+pub const PUBLISHED_TWICE: (&str, &str) = ("lightning.pytorch", "pytorch_lightning");
+
 /// One canonical spelling for names that a package exports under several: `pytorch_lightning.Trainer` and
 /// `lightning.Trainer` are `lightning.pytorch.Trainer`, and `keras.Model` and `tensorflow.keras.models.Model` are
 /// `tensorflow.keras.Model`.
@@ -398,7 +401,7 @@ pub fn canonical(qualified: &str) -> Cow<'_, str> {
     let (head, rest) = qualified.split_once('.').unwrap_or((qualified, ""));
     let first = rest.split('.').next().unwrap_or("");
     let keras = match head {
-        "pytorch_lightning" => return joined("lightning.pytorch", rest).into(),
+        _ if head == PUBLISHED_TWICE.1 => return joined(PUBLISHED_TWICE.0, rest).into(),
         "lightning" if OF_LIGHTNING.contains(&first) => return joined("lightning.pytorch", rest).into(),
         "torch" if rest == "GradScaler" => return "torch.amp.GradScaler".into(),
         "keras" => rest,

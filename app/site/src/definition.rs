@@ -28,6 +28,7 @@ pub(crate) fn html(definitions: &[&Definition]) -> String {
         Defined::Block(text) => {
             folded(&format!("Python code that a port adds: <code>{name}</code>"), &figure::code("python", text))
         }
+        Defined::Module(text) => figure::code("python", text),
         Defined::Conditions(named) => folded(&format!("The conditions <code>@{name}</code>"), &conditions(named)),
         Defined::Signature(_) => {
             let line = |definition: &&Definition| match &definition.what {

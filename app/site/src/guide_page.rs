@@ -90,7 +90,7 @@ pub(crate) fn write(
 
 /// The badges in a guide's card and header.
 pub(crate) fn facts(guide: &Guide) -> Vec<(&'static str, String)> {
-    let recipes = guide.sections.iter().filter(|section| !section.rules.is_empty()).count();
+    let recipes = guide.sections.iter().filter(|section| section.is_recipe()).count();
     let mut facts = Vec::new();
     match recipes {
         0 => {}

@@ -15,7 +15,7 @@ pub(crate) fn write(guides: &[Guide], targets: &[&str]) -> String {
     let mut lists = String::new();
     let mut sdks: Vec<(String, String)> = Vec::new();
     for guide in guides.iter().filter(offered) {
-        let recipes: Vec<_> = guide.sections.iter().filter(|section| !section.rules.is_empty()).collect();
+        let recipes: Vec<_> = guide.sections.iter().filter(|section| section.is_recipe()).collect();
         count += recipes.len();
         let having = targets_of(guide, guides, targets).join(" ");
         for sdk in &guide.front.sdks {

@@ -36,7 +36,7 @@ pub(crate) fn of_guide(guide: &Guide, document: &Document) -> Vec<Entry> {
         let text = blocks.join("\n");
         entries.push(match section {
             Some(section) => Entry {
-                group: if section.rules.is_empty() { "Guides" } else { "Recipes" },
+                group: if section.is_recipe() { "Recipes" } else { "Guides" },
                 to: format!("{path}#{id}"),
                 title: section.title.clone(),
                 place: guide.front.title.clone(),

@@ -167,10 +167,10 @@ fn compare(before: &Side, after: &Side) -> Option<(Vec<Entry>, Vec<Words>)> {
     }
     let one = |figure: Option<&Figure>| Reading::from(figure.cloned().unwrap_or_else(Figure::one));
     let replicas = |side: &Side| side.replicas.clone().unwrap_or_else(|| Reading::plain("1"));
-    let (micro_before, micro_after) = (before.micro_batch.clone()?, after.micro_batch.clone()?);
+    let (micro_before, micro_after) = (before.samples()?, after.samples()?);
     let entry = |quantity, before, after| Entry { quantity, before, after };
     let mut entries = vec![
-        entry(Quantity::MicroBatch, micro_before.into(), micro_after.into()),
+        entry(Quantity::MicroBatch, micro_before, micro_after),
         entry(Quantity::Accumulation, one(before.accumulation.as_ref()), one(after.accumulation.as_ref())),
         entry(Quantity::Replicas, replicas(before), replicas(after)),
     ];

@@ -60,7 +60,7 @@ pub use from_training::comes_from_training;
 pub use gradients::only_decides_on_gradients;
 pub use kinds::Kinds;
 pub use ledger::{Quantity, Words};
-pub use programs::files_of_programs;
+pub use programs::{files_of_programs, starts_of};
 pub use project::{FileInProject, ProjectFacts};
 pub use rates::sets_a_rate;
 pub use run_facts::{

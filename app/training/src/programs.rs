@@ -32,7 +32,13 @@ pub(crate) fn programs(views: &[&FileView<'_>]) -> Vec<Started> {
 /// file at the front.
 #[must_use]
 pub fn files_of_programs(views: &[&FileView<'_>]) -> Vec<usize> {
-    programs(views).into_iter().flat_map(|program| program.files).collect()
+    starts_of(views).concat()
+}
+
+/// The files of each program, as indices, its own first.
+#[must_use]
+pub fn starts_of(views: &[&FileView<'_>]) -> Vec<Vec<usize>> {
+    programs(views).into_iter().map(|program| program.files).collect()
 }
 
 /// Where a file begins to run, and the call of Hydra's decorator if it has one.

@@ -2,17 +2,22 @@
 
     python3 app/xtask/python/lists_of_vendors.py poptorch CHECKOUT WHEEL
     python3 app/xtask/python/lists_of_vendors.py gaudi CHECKOUT WHEEL
+    python3 app/xtask/python/lists_of_vendors.py extension CLONE WHEEL
 
-to be called in the project's folder, with a checkout of github.com/graphcore/poptorch or HabanaAI/gaudi-pytorch-bridge, and a wheel of the
-PyTorch that it is for, of any system: `pip download torch==2.0.1 --no-deps --platform macosx_11_0_arm64 --only-binary=:all:
---python-version 3.10` for PopTorch 3.3, 2.5.1 and `--python-version 3.11` for the bridge 1.19. Nothing of either is run.
+to be called in the project's folder, with a checkout of github.com/graphcore/poptorch or HabanaAI/gaudi-pytorch-bridge, or a clone of
+intel/intel-extension-for-pytorch with its tags, and a wheel of the PyTorch that it is for, of any system: `pip download torch==2.0.1 --no-deps
+--platform macosx_11_0_arm64 --only-binary=:all: --python-version 3.10` for PopTorch 3.3, 2.5.1 and `--python-version 3.11` for the bridge
+1.19, and the newest for the extension. Nothing of either is run.
 
 An operation lacks a handler in PopTorch if PyTorch has kernels of its own for it, so that it is not made of others, and PopTorch's source
-names it nowhere. The Gaudi bridge lacks the types that its function `is_supported_type` refuses.
+names it nowhere; a layer lacks one that calls such an operation. The Gaudi bridge lacks the types that its function `is_supported_type` refuses. Of the extension's names, those are gone
+that a release for Intel GPUs had and none from the given one on has; what its module `xpu` has today is what PyTorch's own has.
 """
 
+import ast
 import pathlib
 import re
+import subprocess
 import sys
 import zipfile
 
@@ -60,7 +65,36 @@ def poptorch(checkout, wheel):
             continue
         if modules[name] == "linalg" or name in (of_layers if modules[name] == "nn" else public):
             missing.append(short)
-    return "operations_without_handler", missing
+    return {"operations_without_handler": missing, "layers_without_handler": layers_that_call(set(missing), wheel)}
+
+
+def layers_that_call(operations, wheel):
+    """The layers of `torch.nn` that call one of the operations whenever they are called, directly or through `torch.nn.functional`."""
+
+    def called(function, bodies, seen=()):
+        """What a function calls in every run, its own functions replaced by what those call."""
+        names = set()
+        for statement in function.body:
+            if isinstance(statement, (ast.If, ast.With, ast.Try)):
+                continue
+            for call in (node.func for node in ast.walk(statement) if isinstance(node, ast.Call)):
+                name = call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "")
+                names.add(name)
+                of_functional = isinstance(call, ast.Name) or isinstance(call.value, ast.Name) and call.value.id == "F"
+                if of_functional and name in bodies and name not in seen:
+                    names |= called(bodies[name], bodies, (*seen, name))
+        return names
+
+    functional = ast.parse(wheel.read("torch/nn/functional.py").decode())
+    bodies = {node.name: node for node in functional.body if isinstance(node, ast.FunctionDef)}
+    layers = set()
+    for path in wheel.namelist():
+        if re.fullmatch(r"torch/nn/modules/\w+\.py", path):
+            for layer in ast.parse(wheel.read(path).decode()).body:
+                for function in layer.body if isinstance(layer, ast.ClassDef) and not layer.name.startswith("_") else ():
+                    if getattr(function, "name", "") == "forward" and called(function, bodies) & operations:
+                        layers.add(layer.name)
+    return sorted(layers)
 
 
 def gaudi(checkout, wheel):
@@ -72,22 +106,79 @@ def gaudi(checkout, wheel):
     every = re.findall(r"^  _\([^,]+, (\w+)\)", header, re.M) + re.findall(r"\bk(Q?U?[Ii]nt\d+)\b", header)
     names = {TYPES.get(name, name.lower()) for name in every if name not in supported}
     stub = set(re.findall(r"^(\w+): dtype", wheel.read("torch/_C/__init__.pyi").decode(), re.M))
-    return "missing_types", sorted(name for name in names & stub if not name.startswith(("complex", "bits")))
+    return {"missing_types": sorted(name for name in names & stub if not name.startswith(("complex", "bits")))}
 
 
-GUIDES = {"poptorch": ("guides/ipu.md", poptorch), "gaudi": ("guides/hpu.md", gaudi)}
+EXTENSION = "intel_extension_for_pytorch"
+# What its module `xpu` imports for builds and for other libraries.
+NOT_FOR_PROGRAMS = ("cpp_extension", "deepspeed", "bitsandbytes")
+
+
+def extension(clone, wheel):
+    def git(*words):
+        return subprocess.run(["git", "-C", clone, *words], check=True, capture_output=True, text=True, errors="replace").stdout
+
+    def number(tag):
+        return tuple(int(part) for part in re.findall(r"\d+", tag))
+
+    def had(module):
+        """The names of a module in each release."""
+        files = {tag: git("ls-tree", "-r", "--name-only", tag, EXTENSION).split() for tag in tags}
+        return {tag: names_of(module, files[tag], lambda path: git("show", f"{tag}:{path}")) for tag in tags}
+
+    def until(names, release):
+        """What some release had, and none from this one on."""
+        now = set().union(*(names[tag] for tag in tags if number(tag)[:2] >= release))
+        return sorted(set().union(*names.values()) - now)
+
+    tags = sorted((tag for tag in git("tag").split() if tag.endswith(("+xpu", "+gpu"))), key=number)
+    names = had(EXTENSION)
+    gone = until(names, (2, 5))
+    source = ast.parse(wheel.read("torch/xpu/__init__.py").decode())
+    own = {getattr(node, "name", None) for node in source.body} | {alias.name for node in source.body for alias in getattr(node, "names", [])}
+    own |= set(ast.literal_eval(next(node.value for node in source.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")))
+    own |= {path.split("/")[2].removesuffix(".py") for path in wheel.namelist() if path.startswith("torch/xpu/")}
+    return {
+        "gone_from_extension": gone,
+        "gone_from_extension_in_2_8": [name for name in until(names, (2, 8)) if name not in gone],
+        "names_of_extension": sorted(set().union(*had(f"{EXTENSION}.xpu").values()) - own),
+    }
+
+
+def names_of(module, paths, read):
+    """The public names of a module: its parts, and what it defines or imports from its package."""
+    path = next((path for path in (f"{module.replace('.', '/')}/__init__.py", f"{module.replace('.', '/')}.py") if path in paths), None)
+    if path is None:
+        return set()
+    folder = path.removesuffix("__init__.py")
+    names = {below.removeprefix(folder).split("/")[0].removesuffix(".py") for below in paths if below.startswith(folder) and below.endswith(".py")}
+    package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
+    body = list(ast.parse(read(path)).body)
+    for node in body:
+        body.extend(part for name in ("body", "orelse", "handlers") if isinstance(node, (ast.If, ast.Try, ast.ExceptHandler)) for part in getattr(node, name, []))
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.ImportFrom) and node.level and (node.module or "").split(".")[0] not in NOT_FOR_PROGRAMS:
+            base = ".".join(package.split(".")[: len(package.split(".")) + 1 - node.level] + ([node.module] if node.module else []))
+            for alias in node.names:
+                names.update(names_of(base, paths, read) if alias.name == "*" else [alias.asname or alias.name])
+    return {name for name in names if not name.startswith("_") and name not in ("", *NOT_FOR_PROGRAMS)}
+
+
+GUIDES = {"poptorch": ("guides/ipu.md", poptorch), "gaudi": ("guides/hpu.md", gaudi), "extension": ("guides/xpu.md", extension)}
 
 
 def main():
     what, checkout, wheel = sys.argv[1:4]
     guide, derive = GUIDES[what]
     with zipfile.ZipFile(wheel) as files:
-        name, names = derive(pathlib.Path(checkout), files)
+        lists = derive(pathlib.Path(checkout), files)
     path = pathlib.Path(guide)
-    fence = f"```names {name}\n"
-    before, rest = path.read_text().split(fence)
-    path.write_text(before + fence + "".join(f"{name}\n" for name in names) + rest[rest.index("```\n") :])
-    print(f"{guide}: {len(names)} names of {name}")
+    for name, names in lists.items():
+        fence = f"```names {name}\n"
+        before, rest = path.read_text().split(fence)
+        path.write_text(before + fence + "".join(f"{name}\n" for name in names) + rest[rest.index("```\n") :])
+        print(f"{guide}: {len(names)} names of {name}")
 
 
 main()

@@ -4,13 +4,14 @@ use crate::output::print;
 use crate::output::saved_patch::{Change, SavedPatch};
 use crate::project::Project;
 use crate::reading::refusal;
-use crate::replacement::Replacement;
+use crate::replacement::{New, Replacement};
 use crate::said::say_line;
 use anyhow::Result;
-use codemod::Ported;
+use codemod::{Ported, PortedFile};
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes every changed file back. Each is replaced completely or not at all, and only if it still is what was read; a
 /// failure becomes a message about the file, and the others are still written. All new files are on disk before the first
@@ -48,7 +49,11 @@ pub(crate) fn write_back(
         left.extend(changes.into_iter().map(|(n, _)| (n, why.to_owned())));
     } else {
         let (numbers, changes): (Vec<usize>, Vec<_>) = changes.into_iter().unzip();
-        let saved = patch.map(|patch| SavedPatch::begin(patch, project.root.as_deref(), &changes)).transpose()?;
+        let new: Vec<(PathBuf, &PortedFile)> =
+            ported.new_files().filter_map(|file| Some((project.place_of(file)?, file))).collect();
+        let saved = patch.map(|patch| SavedPatch::begin(patch, project.root.as_deref(), &changes, &new)).transpose()?;
+        // Before the files that import them.
+        let added: Vec<&PortedFile> = new.iter().filter(|new| add(new, &mut fine)).map(|(_, file)| *file).collect();
         let mut written = Vec::new();
         let mut is_torn = false;
         for (n, Change { input, old, new, replacement }) in numbers.into_iter().zip(changes) {
@@ -61,7 +66,7 @@ pub(crate) fn write_back(
             }
         }
         if let Some(saved) = saved {
-            fine = saved.finish(&written, is_torn);
+            fine &= saved.finish(&written, &added, is_torn);
         }
     }
     for (n, why) in &left {
@@ -69,6 +74,15 @@ pub(crate) fn write_back(
         ported.files[*n].diagnostics.insert(0, *said);
     }
     Ok((fine && left.is_empty(), left.into_iter().map(|(n, _)| n).collect()))
+}
+
+/// Writes a new file, and never over another.
+fn add((place, file): &(PathBuf, &PortedFile), fine: &mut bool) -> bool {
+    let write = || New::beside(place)?.fill(|path| fs::write(path, &file.text))?.place(place);
+    let Err(error) = write() else { return true };
+    say_line!("portolan: {}: the new file can't be written: {error}", place.display());
+    *fine = false;
+    false
 }
 
 /// Whether a file can't be written for lack of space.

@@ -5,6 +5,7 @@ use crate::replacement::{New, Replacement};
 use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
+use codemod::PortedFile;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -31,11 +32,17 @@ pub(super) struct SavedPatch {
 
 impl SavedPatch {
     /// Saves the first form. An existing file may be the patch of an earlier port, and is kept.
-    pub(super) fn begin(file: &Path, root: Option<&Path>, changes: &[Change<'_>]) -> Result<SavedPatch> {
+    pub(super) fn begin(
+        file: &Path,
+        root: Option<&Path>,
+        changes: &[Change<'_>],
+        new: &[(PathBuf, &PortedFile)],
+    ) -> Result<SavedPatch> {
         let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
         let aside = free_folder(root.unwrap_or(Path::new("")));
         let first = || {
-            let last = New::beside(&whole)?.fill(|path| fs::write(path, exact(changes.iter().map(lines_of))))?;
+            let last = New::beside(&whole)?
+                .fill(|path| fs::write(path, exact(changes.iter().map(lines_of), new.iter().map(|(_, file)| *file))))?;
             if !changes.is_empty() {
                 New::beside(&whole)?.fill(|path| fs::write(path, from_any(&aside, changes)))?.place(&whole)?;
                 sync_folder(&whole);
@@ -43,7 +50,7 @@ impl SavedPatch {
             Ok::<_, std::io::Error>(last)
         };
         match first() {
-            Ok(last) => Ok(SavedPatch { file: whole, last, changes: changes.len() }),
+            Ok(last) => Ok(SavedPatch { file: whole, last, changes: changes.len() + new.len() }),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(file).into()),
             Err(error) => {
                 Err(error).with_context(|| format!("{} can't be written; nothing was written", file.display()))
@@ -53,7 +60,7 @@ impl SavedPatch {
 
     /// Saves the second form. Returns whether that was possible; otherwise the first one stays, which also reverts a
     /// file that may be half written.
-    pub(super) fn finish(self, written: &[(&Input, &str, &str)], is_torn: bool) -> bool {
+    pub(super) fn finish(self, written: &[(&Input, &str, &str)], new: &[&PortedFile], is_torn: bool) -> bool {
         let file = self.file;
         if self.changes == 0 {
             say_line!("portolan: no file was changed, so {} was not written", file.display());
@@ -66,7 +73,7 @@ impl SavedPatch {
             );
             return false;
         }
-        if written.is_empty() {
+        if written.is_empty() && new.is_empty() {
             return fs::remove_file(&file).is_ok();
         }
         // What the patch says is on disk first.
@@ -75,9 +82,13 @@ impl SavedPatch {
         for folder in folders {
             sync_folder(&folder.join("-"));
         }
-        let text = || exact(written.iter().map(|(input, old, new)| (input.path.as_str(), *old, *new)));
-        let last =
-            if written.len() == self.changes { Ok(self.last) } else { self.last.fill(|path| fs::write(path, text())) };
+        let changed = written.iter().map(|(input, old, new)| (input.path.as_str(), *old, *new));
+        let text = || exact(changed.clone(), new.iter().copied());
+        let last = if written.len() + new.len() == self.changes {
+            Ok(self.last)
+        } else {
+            self.last.fill(|path| fs::write(path, text()))
+        };
         let Err(error) = last.and_then(|last| last.rename(&file)) else { return true };
         say_line!(
             "portolan: {}: its final form can't be written: {error}; it reverts the port all the same",
@@ -101,8 +112,12 @@ fn lines_of<'a>(change: &Change<'a>) -> (&'a str, &'a str, &'a str) {
     (&change.input.path, change.old, change.new)
 }
 
-fn exact<'a>(files: impl Iterator<Item = (&'a str, &'a str, &'a str)>) -> String {
-    files.map(|(path, old, new)| codemod::git_patch_of(path, old, new)).collect()
+fn exact<'a>(
+    files: impl Iterator<Item = (&'a str, &'a str, &'a str)>,
+    new: impl Iterator<Item = &'a PortedFile>,
+) -> String {
+    let changed = files.map(|(path, old, new)| codemod::git_patch_of(path, old, new));
+    changed.chain(new.map(|file| codemod::git_patch_of_new(&file.path, &file.text))).collect()
 }
 
 fn from_any(aside: &str, changes: &[Change<'_>]) -> String {

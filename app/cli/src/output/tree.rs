@@ -34,6 +34,7 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
             files.insert(PathBuf::from(&file.path), Content::Ported(file.written(), input.disk.as_deref()));
         }
     }
+    files.extend(ported.new_files().map(|file| (PathBuf::from(&file.path), Content::Ported(&file.text, None))));
     let (kept, new): (Vec<_>, Vec<_>) = files.iter().partition(|(path, content)| content.is_in(&whole_out.join(path)));
     let mut there = new.iter().map(|(path, _)| path.as_path());
     if let Some(path) = there.clone().find(|path| has_no_place(&whole_out, path)) {

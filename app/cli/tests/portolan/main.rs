@@ -18,6 +18,7 @@ mod launch;
 mod library;
 mod limits;
 mod matrix;
+mod new_files;
 mod notebooks;
 mod own_guides;
 mod places;

@@ -78,7 +78,7 @@ pub(super) fn leads_to_training(s: &Situation<'_, '_>) -> bool {
 }
 
 /// The first statement that imports one of these packages, or something from it.
-pub(super) fn first_import(view: &FileView<'_>, packages: &[String]) -> Option<Id> {
+pub(crate) fn first_import(view: &FileView<'_>, packages: &[String]) -> Option<Id> {
     let k = kinds();
     let statements = view.index.of_kind(k.import_statement).iter().chain(view.index.of_kind(k.import_from_statement));
     let of_package = |id: &Id| imported_heads(view, *id).iter().any(|head| packages.iter().any(|p| p == head));

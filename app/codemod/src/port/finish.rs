@@ -2,6 +2,7 @@
 
 use super::MOST_ROUNDS;
 use super::matched::matched;
+use super::new_files::new_files;
 use super::orphaned;
 use super::plan::{Notes, Plan};
 use super::same_with::once_per_with;
@@ -54,10 +55,12 @@ pub(super) fn finish(
         })
         .collect();
     let with_settings: Vec<_> = configured.iter().filter(|(_, _, settings)| !settings.is_empty()).collect();
+    let (new_files, mut of_new_files) = new_files(plan, views);
     for (n, state) in states.iter().enumerate() {
         let mut edits = state.rope.edits();
         let mut remarks = notes.remove(&n).unwrap_or_default();
         remarks.extend(state.blocked.clone());
+        remarks.extend(of_new_files.remove(&n));
         let places = Places::new(&state.source.path, &state.rope, &state.text, plan.settings.definitions);
         let mut remains = |Found { range, severity, message }| {
             let text = &state.text[range.clone()];
@@ -163,8 +166,13 @@ pub(super) fn finish(
             edits,
             diagnostics,
             notebook: None,
+            is_new: false,
         });
     }
+    for file in &new_files {
+        hashes.insert(file.path.clone(), FileHashes { input: hash(""), output: hash(&file.text) });
+    }
+    files.extend(new_files);
     let options = plan.settings.values.clone();
     Ported {
         target: plan.options.target.clone(),

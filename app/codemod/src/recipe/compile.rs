@@ -108,13 +108,14 @@ fn lineages(targets: &SortedMap<String, Target>) -> Vec<(String, Vec<String>)> {
 /// The sections with recipes in a target's own guides.
 fn sections<'g>(guides: &'g [Guide], target: &str) -> impl Iterator<Item = (&'g Guide, &'g Section)> {
     let own = guides.iter().filter(move |guide| guide.front.target.as_deref() == Some(target));
-    own.flat_map(|guide| guide.sections.iter().filter(|s| !s.rules.is_empty()).map(move |section| (guide, section)))
+    own.flat_map(|guide| guide.sections.iter().filter(|s| s.is_recipe()).map(move |section| (guide, section)))
 }
 
 /// A section's recipe, for a target.
 fn info(guide: &Guide, section: &Section, target: &Target) -> RecipeInfo {
     let requirements: Vec<Requirement> = section.rules.iter().filter_map(|rule| requirement(rule).ok()).collect();
-    let is_covered = |sdk: &&String| requirements.iter().any(|requirement| requirement.admits(sdk));
+    let is_covered =
+        |sdk: &&String| section.adds_module() || requirements.iter().any(|requirement| requirement.admits(sdk));
     RecipeInfo {
         id: recipe_id(guide, section),
         target: target.id.clone(),
@@ -124,8 +125,8 @@ fn info(guide: &Guide, section: &Section, target: &Target) -> RecipeInfo {
         holds_for: section.holds_for.clone(),
         source: section.source.clone(),
         citations: section.citations.clone(),
-        manual: section.rules.iter().all(only_reports),
-        is_unsafe: section.rules.iter().all(|rule| rule.is_unsafe),
+        manual: section.rules.iter().all(only_reports) && !section.adds_module(),
+        is_unsafe: section.rules.iter().all(|rule| rule.is_unsafe) && !section.adds_module(),
         stops_step: section.rules.iter().any(|rule| rule.stops_step),
     }
 }
@@ -324,7 +325,7 @@ fn compile_rule(
     }
     let mut conditions =
         Compiler { definitions, wanted }.conditions(&rule.conditions).map_err(|condition| vec![condition])?;
-    definitions.want_signatures(&rule.patch, wanted);
+    definitions.want_named(&rule.patch, wanted);
     let body = match &rule.handler {
         Some(name) => {
             let handler = handlers::all().iter().find(|h| h.name == name);

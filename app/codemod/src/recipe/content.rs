@@ -62,6 +62,7 @@ impl Content {
             Defined::Names(names) => ("names", names.iter().map(|listed| &listed.name).collect()),
             Defined::Message(text) => ("message", vec![text]),
             Defined::Block(text) => ("block", vec![text]),
+            Defined::Module(text) => ("module", vec![text]),
             Defined::Signature(parameters) => ("signature", parameters.iter().collect()),
             Defined::Conditions(conditions) => {
                 self.text(name);

@@ -1,6 +1,9 @@
 //! Other software that a program imports, and imports that may fail.
 
-use crate::ports::{begins_with, check_in_project, check_said, check_silent, ported};
+use crate::ports::{
+    begins_with, check, check_in_project, check_said, check_said_at, check_silent, in_place, port_files, ported,
+};
+use codemod::Options;
 
 #[test]
 fn an_import_that_may_fail() {
@@ -76,4 +79,50 @@ fn a_project_imports_what_it_imports_a_name_of() {
     assert_eq!(said.matches("Graphs differ").count(), 1, "at the loader, not at the import as well: {said}");
     let alone = "from torch_geometric.nn import GCNConv\n\nnet = GCNConv(2, 2)\n";
     assert_eq!(ported("rdu", &[("a.py", alone)]).1.matches("Graphs differ").count(), 1);
+}
+
+#[test]
+fn names_that_a_vendors_extension_had() {
+    let of = |line: &str| format!("import intel_extension_for_pytorch as ipex\nimport torch\n{line}\n");
+    for (line, words) in [
+        ("ipex.xpu.set_fp32_math_mode(1)", "no `set_fp32_math_mode`"),
+        ("torch.xpu.enable_sync_mode()", "no `enable_sync_mode`"),
+        ("net = ipex.llm.optimize(net)", "`llm` is the extension's"),
+        ("paths = ipex.include_paths()", "no longer have `include_paths`"),
+        ("ipex.compatible_mode()", "no longer have `compatible_mode`"),
+    ] {
+        check_said_at("xpu", &of(line), 3, words);
+    }
+    check_said_at("xpu", &of("x = 1"), 1, "its import ends a program");
+    check_said_at("xpu", "import torch_ipex\n", 1, "`intel_extension_for_pytorch` since its release 1.10");
+    let guarded = "try:\n    import intel_extension_for_pytorch as ipex\nexcept ImportError:\n    ipex = None\n";
+    check_silent("xpu", guarded);
+    check_silent("xpu", "import torch\ntorch.xpu.synchronize()\ntorch.xpu._is_compiled()\n");
+    // The releases that an older PyTorch loads.
+    let older = |line: &str, words: &str, sdk: &str, is_said: bool| {
+        let options = Options { sdk: Some(sdk.to_owned()), ..in_place("xpu") };
+        let said = port_files(&[("a.py", &of(line))], &options).files.remove(0).diagnostics;
+        assert_eq!(said.iter().any(|said| said.message.contains(words)), is_said, "{said:?}");
+    };
+    older("net = ipex.llm.optimize(net)", "`llm`", "2.10", false);
+    older("ipex.compatible_mode()", "`compatible_mode`", "2.8", true);
+    older("ipex.compatible_mode()", "`compatible_mode`", "2.5", false);
+    older("ipex.xpu.set_fp32_math_mode(1)", "`set_fp32_math_mode`", "2.3", false);
+    check(
+        "xpu",
+        &of("print(ipex.xpu.memory_cached())\nipex.xpu.empty_cache()"),
+        "import torch\nprint(torch.xpu.memory_reserved())\ntorch.xpu.empty_cache()\n",
+    );
+}
+
+#[test]
+fn layers_of_operations_that_a_compiler_lacks() {
+    for layer in ["HuberLoss", "AdaptiveMaxPool2d", "MaxUnpool1d"] {
+        let text = format!("from torch import nn\n\nlayer = nn.{layer}(2)\n");
+        check_said_at("ipu", &text, 3, &format!("PopTorch has no `{layer}`"));
+    }
+    check_silent(
+        "ipu",
+        "from torch import nn\n\nlayers = nn.SmoothL1Loss(), nn.AdaptiveAvgPool2d(1), nn.MaxPool2d(2)\n",
+    );
 }

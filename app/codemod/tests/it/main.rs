@@ -21,6 +21,7 @@ mod libraries;
 mod loaders;
 mod matching;
 mod mixed_precision;
+mod new_files;
 mod notebooks;
 mod placement;
 mod ports;

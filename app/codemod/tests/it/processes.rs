@@ -294,3 +294,26 @@ fn processes_of_pytorch_on_the_rdu() {
         "Not ported: this starts processes",
     );
 }
+
+#[test]
+fn a_group_before_the_tile_is_chosen() {
+    let words = "stays on the first one";
+    let of = |wraps: &str, start: &str| {
+        format!(
+            "import torch\nimport torch.distributed as dist\nfrom torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n{start}\nnet = {wraps}(net)\n"
+        )
+    };
+    let late = "dist.init_process_group('nccl')\nlocal = rank % 4\ntorch.cuda.set_device(local)";
+    check_said("xpu", &of("FSDP", late), words);
+    check_said("xpu", &of("FSDP", &late.replace("torch.cuda.set_device", "torch.accelerator.set_device_index")), words);
+    for (wraps, start) in [
+        ("FSDP", "torch.cuda.set_device(local)\ndist.init_process_group('nccl')"),
+        (
+            "FSDP",
+            "dist.init_process_group('nccl', device_id=torch.device('cuda', local))\ntorch.cuda.set_device(local)",
+        ),
+        ("DistributedDataParallel", late),
+    ] {
+        check_in_project("xpu", &[("a.py", &of(wraps, start))], words, false);
+    }
+}

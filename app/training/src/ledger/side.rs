@@ -17,6 +17,8 @@ use python::tree::{Id, kinds};
 #[derive(Default)]
 pub(super) struct Side {
     pub(super) micro_batch: Option<Figure>,
+    /// Its size is not known: [`Side::micro_batch`] is the sampler that makes it.
+    is_sampled: bool,
     pub(super) precision: Precision,
     pub(super) accumulation: Option<Figure>,
     pub(super) replicas: Option<Reading>,
@@ -52,6 +54,13 @@ impl Side {
     /// Whether there is a training to count.
     pub(super) fn counts(&self) -> bool {
         self.trains && self.micro_batch.is_some()
+    }
+
+    /// The samples of a forward pass.
+    pub(super) fn samples(&self) -> Option<Reading> {
+        let Figure { text, place } = self.micro_batch.clone()?;
+        let words = if self.is_sampled { words::batch_of_sampler(text.as_str()) } else { Words::Plain(text) };
+        Some(Reading { words, place })
     }
 
     /// In optimizer steps.
@@ -105,7 +114,8 @@ pub(super) fn side(
 ) -> Side {
     let trains = views.iter().any(|view| TRAINING_CALLS.iter().any(|word| view.has_word(word)));
     let Some(loader) = loader(views, terms).filter(|_| trains) else { return Side::default() };
-    let mut side = Side { micro_batch: Some(loader.batch), drops_last: loader.drops_last, trains, ..Side::default() };
+    let (micro_batch, is_sampled, drops_last) = (Some(loader.batch), loader.is_sampled, loader.drops_last);
+    let mut side = Side { micro_batch, is_sampled, drops_last, trains, ..Side::default() };
     for view in views {
         side.precision.read(view, terms, original);
         side.compiled |= terms.compiler.as_deref().is_some_and(|module| view.names.imports(module));

@@ -44,6 +44,16 @@ fn samples_of_a_step() {
 }
 
 #[test]
+fn a_sampler_sets_the_samples() {
+    let made = |batches: &str| {
+        format!("loader = torch.utils.data.DataLoader(data, batch_sampler={batches})\n{STEP}    optimizer.step()\n")
+    };
+    check(Quantity::SamplesPerStep, &made("torch.utils.data.BatchSampler(s, 4, True)"), "4");
+    check(Quantity::SamplesPerStep, &made("buckets"), "batch_of_sampler(buckets)");
+    check(Quantity::MicroBatch, &made("buckets"), "batch_of_sampler(buckets)");
+}
+
+#[test]
 fn batches_that_are_accumulated() {
     let check = |rest: &str, expected: &str| check(Quantity::Accumulation, rest, expected);
     check(&format!("{STEP}    if i % 4:\n        continue\n    optimizer.step()\n"), "4");

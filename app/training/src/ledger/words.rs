@@ -95,6 +95,7 @@ messages! {
     precision();
     processes();
     batch_split();
+    batch_of_sampler(sampler);
     scheduler_outside_loop();
     scheduler_each_step();
     scheduler_after_calls(calls);

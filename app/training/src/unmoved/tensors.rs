@@ -186,12 +186,60 @@ impl Scope<'_, '_> {
             .filter(|v| *v != "self")
             .collect();
         let nodes = index.of_kind(k.subscript).iter().chain(index.of_kind(k.attribute)).copied();
+        let is_operand = |id: Id| index.parent(id).is_some_and(|parent| index.kind(parent) == k.binary_operator);
+        let is_on_device = |id: Id| statement(file, id).is_some_and(|s| self.is_on_device(s));
         nodes
             .filter(|id| value(*id).is_some_and(|value| values.contains(value)) && !index.is_stored(*id))
-            .filter(|id| index.parent(*id).is_some_and(|parent| index.kind(parent) == k.binary_operator))
             .filter(|id| file.function_of(*id) == self.function)
-            .filter(|id| statement(file, *id).is_some_and(|s| self.is_on_device(s)))
+            .filter(|id| is_operand(*id) && is_on_device(*id) || self.meets_result(*id) || self.is_named(*id))
             .collect()
+    }
+
+    /// Whether an expression, or a tensor that is made of it alone, is combined with a model's result: as an operand, or
+    /// by a function of tensors.
+    fn meets_result(&self, node: Id) -> bool {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let mut at = node;
+        loop {
+            let Some(parent) = index.parent(at) else { return false };
+            let kind = index.kind(parent);
+            let others = |all: Id| index.parts(all).any(|other| other != at && self.is_computed(other));
+            if kind == k.parenthesized_expression {
+                at = parent;
+            } else if kind == k.subscript && index.value(parent) == Some(at) {
+                match index.parts(parent).nth(1) {
+                    Some(part) if index.kind(part) == k.slice => at = parent,
+                    _ => return others(parent),
+                }
+            } else if let Some(call) = index.parent(parent).filter(|call| index.receiver(*call) == Some(at)) {
+                if index.arguments(call).positional().any(|argument| self.is_computed(argument)) {
+                    return true;
+                }
+                if !is_call_of(file, call, TENSOR_METHODS) {
+                    return false;
+                }
+                at = call;
+            } else if kind == k.argument_list {
+                let Some(call) = index.parent(parent) else { return false };
+                let of_torch = qualified(file.view, call).is_some_and(|name| name.starts_with("torch."));
+                return index.receiver(call).is_some_and(|receiver| self.is_computed(receiver)) && !of_torch
+                    || of_torch && others(parent);
+            } else {
+                return [k.binary_operator, k.comparison_operator].contains(&kind) && others(parent);
+            }
+        }
+    }
+
+    /// Whether an expression gets a name, by which it is combined with a model's result.
+    fn is_named(&self, node: Id) -> bool {
+        let (file, index) = (self.file, &self.file.view.index);
+        let Some(assignment) = index.parent(node).and_then(|parent| index.assignment(parent)) else { return false };
+        let Some(name) = assignment.target().filter(|_| assignment.value() == Some(node)) else { return false };
+        let name = index.text_of(name);
+        let reads = file.view.identifiers(name).iter().copied();
+        reads
+            .filter(|read| file.function_of(*read) == self.function && *read > node)
+            .any(|read| self.meets_result(read))
     }
 
     /// The parts of an argument; false if they can't be determined.

@@ -69,6 +69,35 @@ fn what_meets_a_models_result_is_on_the_device() {
 }
 
 #[test]
+fn elements_beside_the_models_input_meet_its_result() {
+    let of_batch = |body: &str| {
+        with_setup(&format!("def run(pair):\n    out = net(pair[0]).argmax(1)\n    {}\n", body.replace('\n', "\n    ")))
+    };
+    let first = "expression pair[0]";
+    for body in [
+        "wrong = out != pair[1]",
+        "wrong = pair[1].view(-1) == out",
+        "wrong = out.eq(pair[1])",
+        "wrong = torch.eq(out, pair[1])",
+        "wrong = out[:2] == pair[1][:2]",
+        "if (out == pair[1]).all():\n    pass",
+        "kept = pair[1][out > 0]",
+        "y = pair[1]\nwrong = (out != y).sum()",
+    ] {
+        check(&of_batch(body), &[MODEL, first, "expression pair[1]"]);
+    }
+    for body in [
+        "print(out[0], pair[1][0])",
+        "found.append((out, pair[1]))",
+        "wrong = out[0].item() == len(pair[1])",
+        "same = pair[1] == pair[2]",
+        "y = pair[1]\nprint(out, y)",
+    ] {
+        check(&of_batch(body), &[MODEL, first]);
+    }
+}
+
+#[test]
 fn what_is_no_tensor_stays() {
     let of_function = |parameters: &str, body: &str| with_setup(&format!("def run({parameters}):\n    {body}\n"));
     check(&of_function("x", "return net(x)"), &[MODEL, "tensor x before return net(x)"]);

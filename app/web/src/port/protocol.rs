@@ -140,8 +140,10 @@ pub struct Outcome {
     pub target: String,
     /// Style that was used.
     pub style: Style,
-    /// One entry per file.
+    /// One entry per file of the project.
     pub files: Vec<FileOutcome>,
+    /// The paths of the files that the port adds.
+    pub new_files: Vec<String>,
     /// Remaining code of the source vendor, as `path:line:column text`.
     pub residue: Vec<String>,
     /// What an optimizer step of each program processes, before and after.

@@ -227,6 +227,9 @@ impl State {
             (n, files) if outcome.files.len() > 1 => format!("{} in {}", count(n, "change"), count(files, "file")),
             (n, _) => count(n, "change"),
         };
+        if !outcome.new_files.is_empty() {
+            text += &format!(", new file {}", outcome.new_files.join(", "));
+        }
         if needs > 0 {
             text += &format!(", {needs} to do");
         }

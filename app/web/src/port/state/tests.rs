@@ -58,6 +58,8 @@ fn the_summary_counts_what_is_there() {
     outcome.files[1].diagnostics = vec![message(Severity::Error), message(Severity::Warning)];
     outcome.files[0].hunks = 1;
     assert_eq!(state.summary(), "1 change in 1 file, 3 to do; 1 file could not be ported");
+    Arc::make_mut(state.outcome.as_mut().unwrap()).new_files = vec!["c.py".into()];
+    assert_eq!(state.summary(), "1 change in 1 file, new file c.py, 3 to do; 1 file could not be ported");
     assert_eq!(State::default().summary(), "");
 }
 

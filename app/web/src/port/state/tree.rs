@@ -56,6 +56,8 @@ pub enum Of {
         /// Whether it is the main program.
         is_program: bool,
     },
+    /// A file that the port adds.
+    New,
 }
 
 /// The effect of a key in the tree.
@@ -113,19 +115,20 @@ impl State {
     pub fn tree(&self) -> Vec<Node> {
         let sums: Vec<Sums> = (0..self.files.len()).map(|index| self.sums(index)).collect();
         let shown = |index: &usize| !self.tree.changed_only || sums[*index] != Sums::default();
-        let mut order: Vec<usize> = (0..self.files.len()).filter(shown).collect();
+        let own = (0..self.files.len()).filter(shown).map(|index| (self.files[index].path.as_str(), Some(index)));
+        let new = self.outcome.iter().flat_map(|outcome| &outcome.new_files).map(|path| (path.as_str(), None));
+        let mut order: Vec<(&str, Option<usize>)> = own.chain(new).collect();
         // Folders before files, as in file managers.
-        let place = |index: &usize| {
-            let parts: Vec<&str> = self.files[*index].path.split('/').collect();
+        let place = |(path, _): &(&str, Option<usize>)| {
+            let parts: Vec<&str> = path.split('/').collect();
             let last = parts.len() - 1;
-            parts.into_iter().enumerate().map(|(at, part)| (at == last, part)).collect::<Vec<_>>()
+            parts.into_iter().enumerate().map(|(at, part)| (at == last, part.to_owned())).collect::<Vec<_>>()
         };
         order.sort_by_cached_key(place);
         let mut nodes = Vec::new();
         let mut open: Vec<String> = Vec::new();
-        for index in order {
-            let path = &self.files[index].path;
-            let (folders, name) = path.rsplit_once('/').map_or(("", path.as_str()), |(folders, name)| (folders, name));
+        for (path, index) in order {
+            let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
             let around: Vec<&str> = folders.split('/').filter(|part| !part.is_empty()).collect();
             let wanted: Vec<String> = (1..=around.len()).map(|depth| around[..depth].join("/")).collect();
             let same = open.iter().zip(&wanted).take_while(|(a, b)| a == b).count();
@@ -136,13 +139,13 @@ impl State {
             }
             open.clone_from(&wanted);
             if !self.is_folded(&wanted) {
-                let is_program = self.outcome.as_ref().is_some_and(|outcome| outcome.program == Some(index));
+                let is_program = |index| self.outcome.as_ref().is_some_and(|outcome| outcome.program == Some(index));
                 nodes.push(Node {
-                    of: Of::File { index, is_program },
-                    path: path.clone(),
+                    of: index.map_or(Of::New, |index| Of::File { index, is_program: is_program(index) }),
+                    path: path.to_owned(),
                     name: name.to_owned(),
                     depth: around.len(),
-                    sums: sums[index],
+                    sums: index.map_or_else(Sums::default, |index| sums[index]),
                     place: (0, 0),
                 });
             }
@@ -219,6 +222,7 @@ mod tests {
                 Of::Folder { open: true } => "/ open",
                 Of::Folder { open: false } => "/ folded",
                 Of::File { .. } => "",
+                Of::New => " new",
             };
             format!("{}{name}{kind} {}", "  ".repeat(*depth), sums.changes)
         };
@@ -239,6 +243,10 @@ mod tests {
         state.tree.changed_only = true;
         state.flip_folder("src");
         assert_eq!(shown(&state), ["src/ folded 3"]);
+        state.flip_folder("src");
+        Arc::make_mut(state.outcome.as_mut().unwrap()).new_files = vec!["src/helper.py".into()];
+        assert_eq!(shown(&state), ["src/ open 3", "  io/ folded 2", "  helper.py new 0", "  net.py 1"]);
+        check(&mut state, "Home ArrowDown ArrowDown Enter Delete", "– – src/helper.py");
     }
 
     fn opened(paths: &[&str]) -> State {

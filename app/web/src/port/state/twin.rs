@@ -49,7 +49,11 @@ impl State {
         let certificate = &outcome.certificate.as_ref()?.certificate;
         let ran = |path: &String, input: &str, output: &str| {
             let sums = result.files.get(path);
-            sums.is_some_and(|sums| sums.original.as_deref() == Some(input) && sums.port.as_deref() == Some(output))
+            let is_original = |original: &Option<String>| match original {
+                Some(original) => original == input,
+                None => outcome.new_files.contains(path),
+            };
+            sums.is_some_and(|sums| is_original(&sums.original) && sums.port.as_deref() == Some(output))
         };
         // The run may not list a file that the port did not change.
         let same = certificate.files.iter().all(|(path, hashes)| {

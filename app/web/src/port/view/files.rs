@@ -128,7 +128,7 @@ fn Tree() -> impl IntoView {
 fn id_of(node: &Node) -> String {
     match node.of {
         Of::File { index, .. } => format!("file-{index}"),
-        Of::Folder { .. } => format!("folder-{:x}", hash_of(&node.path)),
+        Of::Folder { .. } | Of::New => format!("folder-{:x}", hash_of(&node.path)),
     }
 }
 
@@ -148,11 +148,12 @@ fn Line(
     };
     let Node { of, path, name, depth, sums, place: (number, among) } = node;
     let (shown, open, badge) = match of {
-        Of::Folder { open } => (format!("{} {name}/", if open { "▾" } else { "▸" }), Some(open), false),
-        Of::File { is_program, .. } => (name.clone(), None, is_program),
+        Of::Folder { open } => (format!("{} {name}/", if open { "▾" } else { "▸" }), Some(open), None),
+        Of::File { is_program, .. } => (name.clone(), None, is_program.then_some("entry")),
+        Of::New => (name.clone(), None, Some("new")),
     };
     let is_shown = move || matches!(of, Of::File { index, .. } if selected.get() == index);
-    let label = format!("{name}{}{}", if badge { ", entry" } else { "" }, said(sums));
+    let label = format!("{name}{}{}", badge.map(|badge| format!(", {badge}")).unwrap_or_default(), said(sums));
     let press = {
         let path = path.clone();
         move |_| match of {
@@ -161,6 +162,7 @@ fn Line(
                 cursor.set(Some(path.clone()));
                 session.state.update(|state| state.flip_folder(&path));
             }
+            Of::New => cursor.set(Some(path.clone())),
         }
     };
     // The macro has no such attribute.
@@ -180,7 +182,7 @@ fn Line(
                 "×"
             </button>
         }),
-        Of::Folder { .. } => None,
+        Of::Folder { .. } | Of::New => None,
     };
     view! {
         <li
@@ -200,7 +202,7 @@ fn Line(
             on:click=press
         >
             <span class="path">{shown}</span>
-            {badge.then(|| view! { <span class="badge">"entry"</span> })}
+            {badge.map(|badge| view! { <span class="badge">{badge}</span> })}
             {count_of(sums.failed, true, Some("!"))}
             {count_of(sums.changes, false, None)}
             {count_of(sums.todo, true, None)}

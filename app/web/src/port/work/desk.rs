@@ -13,7 +13,8 @@ use ::launch::Twin;
 use ::launch::form::Fields;
 use codemod::{
     Diagnostic, Edit, Explanation, FileDiff, Ledger, Matrix, MatrixRow, OptionKind, Options, Ported, PortedFile,
-    PortedProject, RecipeSet, TargetInfo, Totals, TwinCommands, Views, diff_texts, git_patch_of, report_json,
+    PortedProject, RecipeSet, TargetInfo, Totals, TwinCommands, Views, diff_texts, git_patch_of, git_patch_of_new,
+    report_json,
 };
 use python::notebook::Notebook;
 use python::{Highlight, SourceFile, Trees};
@@ -214,9 +215,9 @@ impl Desk {
 
     fn twin_files(&mut self) -> Parcel<Answer> {
         let Some(port) = &self.port else { return head(Answer::TwinFiles(Vec::new())) };
-        let pairs = port.sources.iter().zip(&port.result.files);
-        let both =
-            pairs.flat_map(|(source, file)| [self.content(&source.path, &source.text), file.written().to_owned()]);
+        let sources = port.sources.iter().map(|source| self.content(&source.path, &source.text));
+        let pairs = sources.chain(std::iter::repeat(String::new())).zip(&port.result.files);
+        let both = pairs.flat_map(|(source, file)| [source, file.written().to_owned()]);
         let texts = std::iter::once(report(port, &self.recipes.set())).chain(both).collect();
         let paths = port.result.files.iter().map(|file| file.path.clone()).collect();
         Parcel { texts, ..head(Answer::TwinFiles(paths)) }
@@ -233,7 +234,7 @@ impl Desk {
         let files = from(&port.sources, bases).into_iter().zip(&port.result.files);
         let changed =
             files.map(|(base, file)| git_patch_of(&file.path, &self.content(&base.path, &base.text), file.written()));
-        changed.collect()
+        changed.chain(port.result.new_files().map(|file| git_patch_of_new(&file.path, &file.text))).collect()
     }
 
     /// What a file contains if this is its text.
@@ -261,7 +262,8 @@ fn from(sources: &[SourceFile], bases: Vec<String>) -> Vec<SourceFile> {
 
 /// The report as the command writes it.
 fn report(port: &Port, recipes: &RecipeSet) -> String {
-    let texts = port.sources.iter().map(|source| source.text.as_str()).zip(&port.result.files);
+    let texts = port.sources.iter().map(|source| source.text.as_str()).chain(std::iter::repeat(""));
+    let texts = texts.zip(&port.result.files);
     let totals = Totals::of(&port.result.target, texts, recipes);
     let result = with_reported_configuration(&port.result);
     report_json(&result, recipes, &port.ledgers, port.twin.as_ref(), &totals)
@@ -269,7 +271,8 @@ fn report(port: &Port, recipes: &RecipeSet) -> String {
 
 fn twin_commands(ported: &Ported, launch: &Fields, options: &Options, has_guides: bool) -> Option<TwinCommands> {
     let twin = Twin::read(&ported.target, launch)?;
-    let one_file = ported.files.iter().filter(|file| project::kind(&file.path) != Kind::Configuration).count() == 1;
+    let is_own = |file: &&PortedFile| !file.is_new && project::kind(&file.path) != Kind::Configuration;
+    let one_file = ported.files.iter().filter(is_own).count() == 1;
     let guides = ["--guides", GUIDES_FOLDER].into_iter().filter(|_| has_guides).map(str::to_owned);
     let words = options.words().map(|words| words.into_iter().chain(guides).collect::<Vec<_>>());
     let portolan = words.map(|words| twin.command(&words, one_file));
@@ -339,6 +342,7 @@ fn outcome(port: &Port) -> Outcome {
         target: port.result.target.clone(),
         style: port.result.style,
         files: port.result.files.iter().zip(&port.diffs).map(file).collect(),
+        new_files: port.result.new_files().map(|file| file.path.clone()).collect(),
         residue: port.result.certificate.residue.clone(),
         ledgers: port.ledgers.clone(),
         program,

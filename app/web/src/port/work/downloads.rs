@@ -19,6 +19,15 @@ fn named(session: Session, ending: &str) -> String {
     format!("portolan-{target}.{ending}")
 }
 
+/// That the current file imports one that the port adds, and where that is; empty if there is none.
+fn with_new_files(session: Session) -> String {
+    let new = session.state.with_untracked(|state| state.outcome.as_ref().map(|outcome| outcome.new_files.join(", ")));
+    match new.filter(|new| !new.is_empty()) {
+        Some(new) => format!(" The port also has the new file {new}: it is in the patch and in the zip of all files."),
+        None => String::new(),
+    }
+}
+
 fn give(session: Session, name: &str, kind: &str, bytes: &[u8]) {
     match browser::download(name, kind, bytes) {
         Ok(()) => session.say(false, format!("Downloaded {name}.")),
@@ -83,7 +92,12 @@ pub(in crate::port) fn file(session: Session) {
     engine::ask(engine::bare(Ask::TextOf(index)), move |answer| {
         let text = answer.texts.into_iter().next().unwrap_or_default();
         let kind = if is_notebook(&path) { "application/x-ipynb+json" } else { "text/x-python" };
-        give(session, path.rsplit('/').next().unwrap_or(&path), kind, text.as_bytes());
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        give(session, name, kind, text.as_bytes());
+        let new = with_new_files(session);
+        if !new.is_empty() {
+            session.say(false, format!("Downloaded {name}.{new}"));
+        }
     });
 }
 
@@ -92,7 +106,7 @@ pub(in crate::port) fn copy(session: Session) {
     let Some(view) = session.state.with_untracked(|s| s.view.clone()) else { return };
     spawn_local(async move {
         match browser::copy(view.new.text()).await {
-            Ok(()) => session.say(false, "Ported file copied."),
+            Ok(()) => session.say(false, format!("Ported file copied.{}", with_new_files(session))),
             Err(why) => session.say(true, format!("Could not copy: {}", browser::reason(&why))),
         }
     });

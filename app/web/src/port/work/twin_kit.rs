@@ -46,7 +46,10 @@ pub fn kit(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
 pub fn files(kit: Vec<(String, String)>, port: TwinFiles, command: &str, report: &str) -> Vec<(String, String)> {
     let mut files = vec![("README.md".to_owned(), readme(command)), (report.to_owned(), port.report)];
     for (path, original, ported) in port.texts {
-        files.push((format!("original/{path}"), original));
+        // The original has no file that is new.
+        if !original.is_empty() || ported.is_empty() {
+            files.push((format!("original/{path}"), original));
+        }
         files.push((format!("port/{path}"), ported));
     }
     files.extend(kit);

@@ -95,7 +95,7 @@ impl Recipes {
 /// `Our cluster's readers: 2 recipes for HPU`.
 fn about(guide: &Guide, set: &RecipeSet) -> String {
     let FrontMatter { title, target, .. } = &guide.front;
-    let recipes = guide.sections.iter().filter(|section| !section.rules.is_empty()).count();
+    let recipes = guide.sections.iter().filter(|section| section.is_recipe()).count();
     let target = target.as_deref().unwrap_or_default();
     let names = set.targets().into_iter().filter(|other| other.id == target).map(|target| target.name);
     format!("{title}: {} for {}", count(recipes, "recipe"), names.collect::<String>())

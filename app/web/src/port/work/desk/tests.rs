@@ -1,5 +1,6 @@
 use super::*;
 use crate::port::protocol::{Unblocked, Unblocking};
+use crate::port::work::twin_kit::{TwinFiles, files};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -48,6 +49,30 @@ fn a_port_comes_with_what_is_shown() {
     assert!(ask(&mut desk, Ask::Report, &[]).texts[0].contains("\"target\": \"hpu\""));
     assert_eq!(ask(&mut desk, Ask::Texts, &[]).texts, answer.texts);
 }
+
+#[test]
+fn a_file_that_the_port_adds_is_in_every_download() {
+    let mut desk = Desk::default();
+    ask(&mut desk, Ask::Files(vec![("src/a.py".into(), false)]), &[LIGHTNING]);
+    let options = Options { target: "xpu".into(), ..Options::default() };
+    let answer = ask(&mut desk, Ask::Port { options, show: 0 }, &[]);
+    let Answer::Ported(outcome, _) = answer.head else { panic!("{:?}", answer.head) };
+    assert_eq!((outcome.files.len(), &outcome.new_files[..]), (1, &["src/xpu_lightning.py".to_owned()][..]));
+    let patch = ask(&mut desk, Ask::Patch, &[]).texts.remove(0);
+    assert!(patch.contains("\nnew file mode 100644\n--- /dev/null\n+++ b/src/xpu_lightning.py\n"), "{patch}");
+    let Answer::Texts(paths) = ask(&mut desk, Ask::Texts, &[]).head else { panic!() };
+    assert_eq!(paths, ["src/a.py", "src/xpu_lightning.py"]);
+    let report = ask(&mut desk, Ask::Report, &[]).texts.remove(0);
+    assert!(report.contains("\"new\": true") && report.contains("class XPUAccelerator"), "{report}");
+    let twin = ask(&mut desk, Ask::TwinFiles, &[]);
+    let Answer::TwinFiles(paths) = twin.head else { panic!() };
+    let files = files(Vec::new(), TwinFiles::new(paths, twin.texts), "", "report.json");
+    let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths[2..], ["original/src/a.py", "port/src/a.py", "port/src/xpu_lightning.py"]);
+}
+
+const LIGHTNING: &str =
+    "import lightning as L\n\ntrainer = L.Trainer(accelerator=\"gpu\", devices=1)\ntrainer.fit(net)\n";
 
 /// Two edits of one recipe in adjacent lines are one change, here and in the diff.
 #[test]

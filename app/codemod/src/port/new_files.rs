@@ -1,0 +1,85 @@
+//! Files that a port adds: modules of the guides that its programs import and the project lacks.
+
+use super::plan::Plan;
+use crate::condition::{first_import, imports};
+use crate::definitions::Module;
+use crate::messages;
+use crate::place::Remark;
+use crate::ported::{Applicability, Edit, PortedFile, Severity};
+use python::modules::Modules;
+use python::names::PUBLISHED_TWICE;
+use sorting::{SortedMap, SortedSet};
+use std::rc::Rc;
+use training::{FileView, starts_of};
+
+/// The new files, and by file what is said at its first import of one.
+pub(super) fn new_files(
+    plan: &Plan<'_>,
+    views: &[Option<Rc<FileView<'_>>>],
+) -> (Vec<PortedFile>, SortedMap<usize, Remark>) {
+    let (mut files, mut remarks) = (Vec::new(), SortedMap::new());
+    for (name, module) in plan.settings.definitions.modules() {
+        if plan.options.rejected_recipes.contains(&module.recipe) {
+            continue;
+        }
+        let (numbers, views): (Vec<usize>, Vec<&FileView<'_>>) =
+            views.iter().enumerate().filter_map(|(n, view)| Some((n, view.as_deref()?))).unzip();
+        let importing: Vec<usize> = (0..views.len()).filter(|n| imports(views[*n], name)).collect();
+        let Some(first) = importing.first() else { continue };
+        let modules = Modules::of(views.iter().map(|view| &view.file).collect());
+        if modules.has(name) {
+            continue;
+        }
+        let text = as_imported_by(views[*first], &module.text);
+        // Python looks next to the program, wherever the import is.
+        let starts = starts_of(&views);
+        let programs = |file: usize| {
+            let found = starts.iter().filter(|files| files.contains(&file)).map(|files| files[0]).collect::<Vec<_>>();
+            if found.is_empty() { vec![file] } else { found }
+        };
+        let mut folders = SortedSet::new();
+        for file in importing {
+            let roots: SortedSet<&str> = programs(file).into_iter().map(|start| modules.import_root(start)).collect();
+            let path = |root: &&str| if root.is_empty() { format!("{name}.py") } else { format!("{root}/{name}.py") };
+            let paths: Vec<String> = roots.iter().map(path).collect();
+            let range = first_import(views[file], &[name.to_owned()]).map(|id| views[file].index.range(id));
+            let said = messages::new_file(paths.join("`, `"));
+            let remark = Remark::warning(range.unwrap_or(0..0), &module.recipe, said);
+            remarks.insert(numbers[file], Remark { severity: Severity::Info, ..remark });
+            folders.extend(paths);
+        }
+        files.extend(folders.into_iter().map(|path| new_file(path, module, &text)));
+    }
+    (files, remarks)
+}
+
+fn new_file(path: String, module: &Module, text: &str) -> PortedFile {
+    let edit = Edit {
+        id: format!("{}@0", module.recipe),
+        recipe: module.recipe.clone(),
+        applicability: Applicability::Safe,
+        start: 0,
+        end: 0,
+        text: text.to_owned(),
+        comments_removed: Vec::new(),
+    };
+    PortedFile {
+        path,
+        changed: true,
+        text: text.to_owned(),
+        edits: vec![edit],
+        diagnostics: Vec::new(),
+        notebook: None,
+        is_new: true,
+    }
+}
+
+/// A module's text, with the name by which a program imports a package that is published under two.
+fn as_imported_by(view: &FileView<'_>, text: &str) -> String {
+    let (usual, other) = PUBLISHED_TWICE;
+    let package = usual.split('.').next().unwrap_or(usual);
+    match imports(view, other) && !imports(view, package) {
+        true => text.replace(usual, other),
+        false => text.to_owned(),
+    }
+}
