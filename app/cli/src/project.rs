@@ -245,6 +245,13 @@ fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// The git repository that a folder is in, but not the root of, and where it is in that.
+pub(crate) fn repository_of(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let repository = folder.ancestors().find(|folder| folder.join(".git").exists())?;
+    let within = folder.strip_prefix(repository).ok().filter(|within| *within != Path::new(""))?;
+    Some((repository.to_path_buf(), within.to_path_buf()))
+}
+
 /// The folder, if only one is given; otherwise the current folder if it contains everything; otherwise the common
 /// parent of all paths. None if only stdin is read.
 pub(crate) fn root_of(paths: &[PathBuf]) -> Result<Option<PathBuf>, Usage> {

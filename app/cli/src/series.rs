@@ -5,7 +5,7 @@
 
 use crate::args::Author;
 use crate::messages::count;
-use crate::project::Project;
+use crate::project::{Project, repository_of};
 use crate::replacement::New;
 use crate::said::say_line;
 use crate::usage::usage;
@@ -79,17 +79,11 @@ pub(crate) fn write(
         written.with_context(|| format!("{} can't be written", path.display()))?;
     }
     let (patches, is) = (count(total, "patch").replace("patchs", "patches"), if total == 1 { "is" } else { "are" });
-    let within = project.root.as_deref().and_then(folder_in_repository).unwrap_or_default();
+    let root = project.root.as_deref().and_then(|root| fs::canonicalize(root).ok());
+    let within = root.and_then(|root| repository_of(&root));
+    let within = within.map_or_else(String::new, |(_, within)| format!("--directory={} ", within.display()));
     say_line!("portolan: {patches} {is} in {0}; to commit: git am {within}{0}/*.patch", folder.display());
     Ok(())
-}
-
-/// The option of `git am` for a project that is not the root of its repository.
-fn folder_in_repository(project: &Path) -> Option<String> {
-    let project = fs::canonicalize(project).ok()?;
-    let repository = project.ancestors().find(|folder| folder.join(".git").exists())?;
-    let within = project.strip_prefix(repository).ok()?.to_str().filter(|within| !within.is_empty())?;
-    Some(format!("--directory={within} "))
 }
 
 /// A commit message.

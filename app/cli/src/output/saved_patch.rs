@@ -1,11 +1,12 @@
 //! The patch with which `git apply -R` reverts a port that was written in place.
 
-use crate::project::Input;
+use crate::project::{Input, repository_of};
 use crate::replacement::{New, Replacement};
 use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use codemod::PortedFile;
+use launch::Word;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ pub(super) struct SavedPatch {
     /// The second form for the case that all files are replaced, already on disk.
     last: New,
     changes: usize,
+    /// The command that reverts the port.
+    revert: String,
 }
 
 impl SavedPatch {
@@ -50,7 +53,10 @@ impl SavedPatch {
             Ok::<_, std::io::Error>(last)
         };
         match first() {
-            Ok(last) => Ok(SavedPatch { file: whole, last, changes: changes.len() + new.len() }),
+            Ok(last) => {
+                let revert = revert(&whole, root.unwrap_or(Path::new(".")));
+                Ok(SavedPatch { file: whole, last, changes: changes.len() + new.len(), revert })
+            }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(file).into()),
             Err(error) => {
                 Err(error).with_context(|| format!("{} can't be written; nothing was written", file.display()))
@@ -67,10 +73,7 @@ impl SavedPatch {
             return true;
         }
         if is_torn {
-            say_line!(
-                "portolan: {} reverts all files, with `git apply -R`, to their texts before the port",
-                file.display()
-            );
+            say_line!("portolan: to give all files their texts from before the port: {}", self.revert);
             return false;
         }
         if written.is_empty() && new.is_empty() {
@@ -89,13 +92,28 @@ impl SavedPatch {
         } else {
             self.last.fill(|path| fs::write(path, text()))
         };
-        let Err(error) = last.and_then(|last| last.rename(&file)) else { return true };
-        say_line!(
-            "portolan: {}: its final form can't be written: {error}; it reverts the port all the same",
-            file.display()
-        );
-        false
+        let renamed = last.and_then(|last| last.rename(&file));
+        if let Err(error) = &renamed {
+            say_line!(
+                "portolan: {}: its final form can't be written: {error}; it reverts the port all the same",
+                file.display()
+            );
+        }
+        say_line!("portolan: to revert the port: {}", self.revert);
+        renamed.is_ok()
     }
+}
+
+/// The command that applies a patch backwards, from any folder. In a repository, git takes the paths of a patch from its root,
+/// and skips without a word what is outside the folder that it runs in.
+fn revert(patch: &Path, root: &Path) -> String {
+    let quoted = |path: &Path| Word::text(&path.display().to_string()).quoted();
+    let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let (folder, within) = match repository_of(&root) {
+        Some((repository, within)) => (repository, format!("--directory={} ", quoted(&within))),
+        None => (root, String::new()),
+    };
+    format!("git -C {} apply -R {within}{}", quoted(&folder), quoted(patch))
 }
 
 /// Refuses a patch file that exists.

@@ -119,6 +119,28 @@ fn a_port_can_be_taken_back() {
 
 #[cfg(unix)]
 #[test]
+fn the_command_that_reverts_a_port() {
+    let check = |name: &str, is_repository: bool| {
+        let home = folder(&[(&format!("{name}/deep/trainer.py"), TRAINER)]);
+        if is_repository {
+            assert!(Command::new("git").current_dir(home.path()).args(["init", "-q"]).status().unwrap().success());
+        }
+        let project = format!("{name}/deep");
+        let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "--patch", "port.patch", &project]);
+        assert_eq!(read(home.path(), &format!("{project}/trainer.py")), ported_trainer());
+        let line = ran.err.lines().find_map(|line| line.strip_prefix("portolan: to revert the port: "));
+        let line = line.unwrap_or_else(|| panic!("{ran:?}"));
+        let back = Command::new("sh").current_dir(home.path().join(&project)).args(["-c", line]).status();
+        assert!(back.unwrap().success(), "{line}");
+        assert_eq!(read(home.path(), &format!("{project}/trainer.py")), TRAINER, "{line}");
+    };
+    check("p", false);
+    check("p", true);
+    check("it's a project", true);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_patch_has_what_was_written() {
     use std::os::unix::fs::PermissionsExt;
     let home = folder(&[("p/a.py", TRAINER), ("p/b.py", TRAINER), ("none/c.py", "x = 1\n"), ("locked/d.py", TRAINER)]);
