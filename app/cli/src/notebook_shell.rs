@@ -47,10 +47,12 @@ pub(crate) fn report(original: &Notebook, file: &mut PortedFile, target: &str) {
     sorting::by_key(&mut file.diagnostics, |found| (found.original.line, found.original.column));
 }
 
-/// The line of a program that is this line of a cell.
+/// The line of a program that is this line of a cell, or the first of the cell: a shell's cell is one call there.
 fn span(program: &str, place: CellPlace) -> Span {
     let cells = CellLines::of(program);
-    let is_it = |(number, _): &(usize, &str)| cells.place(number + 1) == Some(place);
-    let (line, text) = program.lines().enumerate().find(is_it).map_or((1, ""), |(number, text)| (number + 1, text));
+    let lines = || program.lines().enumerate().map(|(number, text)| (number + 1, text));
+    let exact = lines().find(|(number, _)| cells.place(*number) == Some(place));
+    let in_cell = || lines().find(|(number, _)| cells.place(*number).is_some_and(|other| other.cell == place.cell));
+    let (line, text) = exact.or_else(in_cell).unwrap_or((1, ""));
     Span { line, column: 1, end_line: line, end_column: text.chars().count() + 1, cell: Some(place) }
 }

@@ -133,6 +133,24 @@ fn what_jupyter_runs_is_not_launched() {
     assert!(ran.code == 2 && ran.err.contains("jupyter nbconvert --to script"), "{ran:?}");
 }
 
+/// A cell that a shell runs is one call of the program: what is found in it stands where the cell does.
+#[test]
+fn a_shell_cell_keeps_its_place() {
+    let cell = |text: &str| serde_json::json!({"cell_type": "code", "execution_count": null, "metadata": {}, "outputs": [], "source": text});
+    let cells = [
+        cell("import torch\nx = torch.ones(1).cuda()"),
+        cell("%%sh\nls\ntorchrun --nproc_per_node=8 t.py --backend nccl"),
+    ];
+    let text = serde_json::json!({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).to_string();
+    let home = folder(&[("nb.ipynb", &text)]);
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--format", "json", "nb.ipynb"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let found = report["files"][0]["diagnostics"].as_array().unwrap();
+    let of_shell = found.iter().find(|found| found["recipe"] == "shell#backend").expect("a finding");
+    assert_eq!(of_shell["cell"], serde_json::json!({"cell": 2, "line": 3}), "{of_shell}");
+    assert!(of_shell["line"].as_u64() > Some(3), "{of_shell}");
+}
+
 /// The lines for a shell go through the check of scripts; a line with a message of the port's own has no second one.
 #[test]
 fn shell_lines_are_checked() {
