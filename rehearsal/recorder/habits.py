@@ -3,11 +3,13 @@
 import builtins
 import dataclasses
 import os
+import shlex
+import sys
 
 
 class _Shell:
-    """Notebooks and their exports call `get_ipython()` without importing it. Settings of the environment are made; other magics and
-    lines for a shell are not run."""
+    """Notebooks and their exports call `get_ipython()` without importing it. Settings of the environment are made and files written;
+    other magics and lines for a shell are not run."""
 
     def run_line_magic(self, name, line):
         name_of, equals, value = line.partition("=")
@@ -17,6 +19,14 @@ class _Shell:
             print(f"rehearsal: not run: %{name} {line}".rstrip())
 
     def run_cell_magic(self, name, line, cell):
+        if name in ("writefile", "file") and line.strip():
+            *options, path = shlex.split(line)
+            with open(path, "a" if {"-a", "--append"} & set(options) else "w", encoding="utf-8") as out:
+                out.write(cell)
+            # A notebook imports from the folder that it runs in.
+            if os.getcwd() not in sys.path:
+                sys.path.append(os.getcwd())
+            return
         if name not in ("html", "javascript", "latex", "markdown", "svg"):
             print(f"rehearsal: not run: the cell %%{name} {line}".rstrip())
 
@@ -29,7 +39,6 @@ class _Shell:
     def getoutput(self, line, **options):
         self.system(line)
         return []
-
 
     def __getattr__(self, name):
         return lambda *arguments, **options: None

@@ -14,7 +14,7 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from . import images
+from . import images, notebooks
 
 KIT = pathlib.Path(__file__).resolve().parent.parent
 # Images of a folder that is made up, where no number was given.
@@ -29,7 +29,7 @@ class Failed(Exception):
 
     def __init__(self, why, printed="", missing=()):
         super().__init__(why)
-        self.trace = printed.strip().splitlines()[-TRACE:]
+        self.trace = notebooks.traced(printed).strip().splitlines()[-TRACE:]
         self.missing = list(missing)
 
 
@@ -76,7 +76,7 @@ class Runner:
         if project is None:
             return str(program)
         which = ("the original", "the port")[self.projects.index(project)]
-        return f"{which} ({pathlib.Path(program).resolve().relative_to(project).as_posix()})"
+        return f"{which} ({notebooks.name(pathlib.Path(program).resolve().relative_to(project).as_posix())})"
 
     def place(self, project=None):
         """A folder with everything of the program's project and of the one the twin run was started in, by links: what a program

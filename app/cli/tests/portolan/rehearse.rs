@@ -224,4 +224,17 @@ fn a_notebook_is_run_beside_its_port() {
     let ran = rehearse(home.path(), &["--steps", "3", "train.ipynb"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.out.contains("train.ipynb cell 2:"), "{ran:?}");
+
+    // A module that a cell writes is there, and not in the user's folder; a traceback names the cell.
+    let cells = [
+        cell("%%writefile parts.py\nSCALE = 2\n"),
+        cell("import torch\nfrom parts import SCALE\nprint(torch.ones(SCALE).cuda(), missing)"),
+    ];
+    let fails =
+        format!("{{\"cells\": [{}], \"metadata\": {{}}, \"nbformat\": 4, \"nbformat_minor\": 5}}\n", cells.join(", "));
+    fs::write(home.path().join("train.ipynb"), fails).unwrap();
+    let ran = rehearse(home.path(), &["--steps", "3", "train.ipynb"]);
+    assert!(ran.out.contains("the original (train.ipynb) ended with NameError: name 'missing'"), "{ran:?}");
+    assert!(ran.out.contains("File \"train.ipynb cell 2\", line 3, in <module>"), "{ran:?}");
+    assert!(!home.path().join("parts.py").exists());
 }
