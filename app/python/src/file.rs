@@ -173,6 +173,24 @@ impl<'t> PythonFile<'t> {
         Some(self.index.item(id).statement).filter(|statement| *statement != ROOT)
     }
 
+    /// The quote for a string in place of a node: that of the string which it is, the other one inside an f-string, as every
+    /// Python 3 accepts it, else the file's.
+    pub fn quote_at(&self, node: Id) -> char {
+        let (k, index) = (kinds(), &self.index);
+        let quote_of = |s: Id| index.text_of(s).chars().find(|c| *c == '"' || *c == '\'');
+        if let Some(own) = Some(node).filter(|n| index.kind(*n) == k.string).and_then(quote_of) {
+            return own;
+        }
+        let statement = self.statement_of(node).unwrap_or(node);
+        let formats = !index.of_kind_in(k.interpolation, statement).is_empty();
+        let mut around = index.ancestors(node).take_while(|a| formats && index.kind(*a) != k.block);
+        match around.find(|a| index.kind(*a) == k.string).and_then(quote_of) {
+            Some('"') => '\'',
+            Some(_) => '"',
+            None => self.layout.quote,
+        }
+    }
+
     /// Whether a function binds a name, as a parameter or by assignment.
     pub fn binds(&self, function: Id, name: &str) -> bool {
         self.bound_from(function, name).is_some()

@@ -9,7 +9,7 @@ use python::edit::{Splice, spliced};
 use python::names::dotted;
 use python::origins::Place;
 use python::strings::{plain_string, requote};
-use python::tree::{Id, ROOT, kinds};
+use python::tree::{Id, ROOT, fields, kinds};
 use sorting::SortedSet;
 use training::modes::Region;
 use training::words::DEVICE_TYPES;
@@ -41,12 +41,17 @@ impl<'a> ByDevice<'a> {
         requote(self.available, view.layout.quote)
     }
 
+    /// The same in front of a node.
+    fn available_at(&self, view: &FileView<'_>, at: Id) -> String {
+        requote(self.available, view.quote_at(at))
+    }
+
     /// Python for the device on which the program runs, in front of a node: what it chose, if that can be read there and is
     /// the first card or all that a process has.
     pub(crate) fn device_at(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>, at: Id) -> String {
-        let quote = view.layout.quote;
+        let quote = view.quote_at(at);
         match chosen_at(view, project, at) {
-            Some((text, held)) if !held.has_index => text.to_owned(),
+            Some((text, held)) if !held.has_index => in_quotes(text, quote),
             _ => {
                 let guard = self.test_at(view, project, at);
                 format!("{quote}{}{quote} if {guard} else {quote}cuda{quote}", self.kind)
@@ -56,12 +61,11 @@ impl<'a> ByDevice<'a> {
 
     /// The test for the target in front of a node.
     fn test_at(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>, at: Id) -> String {
-        let quote = view.layout.quote;
-        match chosen_at(view, project, at) {
-            Some((text, held)) if held.is_name => format!("torch.device({text}).type == {quote}{}{quote}", self.kind),
-            Some((text, _)) => format!("{text}.type == {quote}{}{quote}", self.kind),
-            None => self.available(view),
-        }
+        let quote = view.quote_at(at);
+        let Some((text, held)) = chosen_at(view, project, at) else { return self.available_at(view, at) };
+        let text = in_quotes(text, quote);
+        let device = if held.is_name { format!("torch.device({text})") } else { text };
+        format!("{device}.type == {quote}{}{quote}", self.kind)
     }
 
     /// Whether a test is true for the target alone.
@@ -291,6 +295,12 @@ impl Guards for ByDevice<'_> {
     }
 }
 
+/// Code of the program with its strings in other quotes, where that changes nothing else.
+fn in_quotes(code: &str, quote: char) -> String {
+    let other = if quote == '"' { '\'' } else { '"' };
+    if code.contains(quote) { code.to_owned() } else { code.replace(other, &quote.to_string()) }
+}
+
 /// The text between the operands of an operator.
 fn operator<'t>(view: &FileView<'t>, node: Id) -> &'t str {
     let index = &view.index;
@@ -338,10 +348,52 @@ fn chosen_at<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) ->
         held.is_accelerator.then_some((rank, name, held))
     });
     let found: Vec<(u8, &str, Held)> = found.collect();
-    let best = found.iter().map(|(rank, ..)| *rank).min()?;
+    let Some(best) = found.iter().map(|(rank, ..)| *rank).min() else { return used_before(view, project, at) };
     let mut of_rank = found.into_iter().filter(|(rank, ..)| *rank == best);
     let (_, name, held) = of_rank.next()?;
     of_rank.next().is_none().then_some((name, held))
+}
+
+/// How many calls before a place are looked at.
+const CALLS_BEFORE: usize = 16;
+
+/// An attribute or an entry, such as `args.device`, that the program itself used as a device by then, in the same function.
+fn used_before<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) -> Option<(&'t str, Held)> {
+    let (k, index) = (kinds(), &view.index);
+    let file = project.origins.number(&view.file)?;
+    let function = view.function_of(at);
+    let within = |calls: &'_ [Id]| -> Vec<Id> {
+        let all = function.map_or(calls, |function| index.within(calls, function));
+        all[..all.partition_point(|call| *call < at)].iter().rev().take(CALLS_BEFORE).copied().collect()
+    };
+    // Nothing runs in between that may keep it from having run.
+    let runs_before = |call: &Id| {
+        let statement = view.statement_of(*call);
+        view.function_of(*call) == function
+            && statement.is_some_and(|statement| {
+                index.item(statement).next <= at
+                    && index.parent(statement).is_some_and(|block| index.is_within(at, block))
+            })
+    };
+    let is_read = |id: &Id| {
+        let is_entry = index.kind(*id) == k.subscript
+            && index.field(*id, fields().subscript).is_some_and(|key| plain_string(index, key).is_some());
+        is_entry || index.kind(*id) == k.attribute && dotted(index, *id).is_some()
+    };
+    let moved = within(view.calls("to"))
+        .into_iter()
+        .filter_map(|call| Some((call, index.arguments(call).positional().next().filter(is_read)?)));
+    let made = within(view.calls("device")).into_iter().filter_map(|call| {
+        let is_device = index.callee(call).is_some_and(|callee| view.names.stands_for(index, callee, "torch.device"));
+        Some((call, index.arguments(call).positional().next().filter(is_read).filter(|_| is_device)?))
+    });
+    let given = |id| given_devices(project, Place { file, id });
+    let by_use = Held { is_name: true, is_accelerator: true, has_index: true };
+    let all = moved
+        .map(|(call, id)| (call, id, given(id)))
+        .chain(made.map(|(call, id)| (call, id, Some(given(id).unwrap_or(by_use)))));
+    let found = all.filter(|(call, ..)| runs_before(call)).max_by_key(|(call, ..)| *call)?;
+    Some((index.text_of(found.1), found.2.filter(|held| held.is_accelerator)?))
 }
 
 /// A plain name, or an attribute of `self`.

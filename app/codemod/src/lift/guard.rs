@@ -52,7 +52,10 @@ pub(super) fn guard_all(
         }
         let needs_expression = is_compound(view, statement) || !owns_its_lines(view, statement, statement);
         let lifted = if needs_expression || guards.is_agnostic() {
-            conditional(view, guards, &fix, &guard, statement, needs_expression)
+            // Asked at the expression itself: in an f-string it has other quotes.
+            guards
+                .guard_at(view, project, node)
+                .and_then(|guard| conditional(view, guards, &fix, &guard, statement, needs_expression))
         } else {
             None
         };

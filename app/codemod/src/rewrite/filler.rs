@@ -179,32 +179,9 @@ impl Filler<'_, '_, '_, '_> {
         })
     }
 
-    /// The file's quote, or that of the string which is replaced; inside an f-string the other one, as every Python 3 accepts it.
-    fn quote(&self) -> char {
-        let index = &self.cx.view.index;
-        let k = kinds();
-        let quote_of = |s: Id| index.text_of(s).chars().find(|c| *c == '"' || *c == '\'');
-        let node = self.found.node;
-        if let Some(own) = Some(node).filter(|n| index.kind(*n) == k.string).and_then(quote_of) {
-            return own;
-        }
-        let statement = self.cx.view.statement_of(node).unwrap_or(node);
-        let formats = !index.of_kind_in(k.interpolation, statement).is_empty();
-        let within = index
-            .ancestors(node)
-            .take_while(|a| formats && index.kind(*a) != k.block)
-            .find(|a| index.kind(*a) == k.string)
-            .and_then(quote_of);
-        match within {
-            Some('"') => '\'',
-            Some(_) => '"',
-            None => self.cx.view.layout.quote,
-        }
-    }
-
     /// The template with the file's quotes and its spelling of imported names.
     fn in_file_style(&self, template: &Template) -> Template {
-        let quote = self.quote();
+        let quote = self.cx.view.quote_at(self.found.node);
         let parts = template
             .parts
             .iter()

@@ -103,6 +103,44 @@ fn the_chosen_device_is_asked_where_it_can_be_read() {
 }
 
 #[test]
+fn a_device_that_an_object_holds() {
+    let [choice, chosen] = [CHOICE, CHOSEN].map(|text| text.trim_start_matches("device = ").trim());
+    let by_test = "(torch.xpu if torch.xpu.is_available() else torch.cuda).synchronize()";
+    let by_value = |text: &str| format!("(torch.xpu if {text}.type == 'xpu' else torch.cuda).synchronize()");
+    for (start, end, held) in [
+        ("args.device = ", "", "args.device"),
+        ("cfg = {'device': ", "}", "cfg['device']"),
+        ("class C:\n    device = ", "", "C.device"),
+    ] {
+        let program = |choice: &str, call: &str| format!("{start}{choice}{end}\nnet.to({held})\n{call}\n");
+        check(&program(choice, "torch.cuda.synchronize()"), &program(chosen, &by_value(held)));
+        // It may not have been used by then.
+        let program =
+            |choice: &str, call: &str| format!("{start}{choice}{end}\nif late:\n    net.to({held})\n{call}\n");
+        check(&program(choice, "torch.cuda.synchronize()"), &program(chosen, by_test));
+    }
+    // What an option holds is a device if the program makes one of it.
+    check(
+        "device = torch.device(args.device)\nmade = torch.device(args.device).type\ntorch.cuda.synchronize()\n",
+        "device = torch.device(args.device)\nmade = torch.device(args.device).type\n(torch.xpu if device.type == \"xpu\" else torch.cuda).synchronize()\n",
+    );
+    check(
+        "net.to(torch.device(args.where))\ntorch.cuda.synchronize()\n",
+        "net.to(torch.device(args.where))\n(torch.xpu if torch.device(args.where).type == \"xpu\" else torch.cuda).synchronize()\n",
+    );
+    // In an f-string the quotes are not the string's.
+    check(
+        &format!("cfg = {{'device': {choice}}}\nnet.to(cfg['device'])\nprint(f'{{torch.cuda.memory_allocated()}}')\n"),
+        &format!(
+            "cfg = {{'device': {chosen}}}\nnet.to(cfg['device'])\n\
+             print(f'{{(torch.xpu if cfg[\"device\"].type == \"xpu\" else torch.cuda).memory_allocated()}}')\n"
+        ),
+    );
+    // A type is none.
+    check("net.to(args.dtype)\ntorch.cuda.synchronize()\n", &format!("net.to(args.dtype)\n{by_test}\n"));
+}
+
+#[test]
 fn code_below_a_test_for_cuda() {
     // What suits both devices gets a test for either.
     check(
