@@ -191,6 +191,12 @@ fn the_machines_own_device_is_compared_with_cuda() {
         let (after, said) = ported_script("hpu", &text);
         assert!(after.contains(&format!("if {test}:")) && !said.contains("float16"), "{after}{said}");
     }
+    // What only CUDA's machines run is theirs.
+    let text = format!(
+        "import torch\n\n{kind}\nif kind == 'mps':\n    pass\nelif kind == 'cuda':\n    torch.cuda.empty_cache()\n    x = x.to('cuda:0')\n"
+    );
+    check_bytes("xpu", &text, &text);
+    check_silent("xpu", &text);
     // The program chooses.
     let chosen = "kind = 'cuda' if torch.cuda.is_available() else 'cpu'";
     check_bytes(
