@@ -1195,7 +1195,7 @@ onPage("a file that the port adds is shown, and is in every download", {}, async
   assert.match(await page.summaryOtherThan(before), /, new file xpu_lightning\.py/);
   const added = page.page.locator(".files .file", { hasText: "xpu_lightning.py" });
   assert.equal(await added.locator(".badge").textContent(), "new");
-  await page.tab("todo");
+  await page.tab("needs");
   assert.match(await page.panel().textContent(), /the port adds it as xpu_lightning\.py/);
   const { bytes } = await page.download("patch");
   const zip = await page.download("download-zip");
