@@ -71,7 +71,8 @@ pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cp
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     let Ported { files, certificate, style, .. } = &ported;
     let style = *style;
-    let [file] = files.as_slice() else {
+    let own: Vec<_> = files.iter().filter(|file| !file.is_new).collect();
+    let [file] = own[..] else {
         return Seen::broken(Fault::new(Kind::LostBytes, "no file", "the port gave another number of files"));
     };
     let (mut faults, mut mentions) = (Vec::new(), Mentions::default());

@@ -1186,6 +1186,36 @@ onPage("what is not Python is named as what it is", {}, async (page) => {
   }
 });
 
+onPage("a file that the port adds is shown, and is in every download", {}, async (page) => {
+  const lightning = "import lightning as L\n\ntrainer = L.Trainer(accelerator=\"gpu\", devices=1)\ntrainer.fit(net)\n";
+  const model = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n";
+  await page.chooseFiles([{ name: "train.py", text: lightning }, { name: "model.py", text: model }]);
+  const before = await page.ported();
+  await page.choose("target", "xpu");
+  assert.match(await page.summaryOtherThan(before), /, new file xpu_lightning\.py/);
+  const added = page.page.locator(".files .file", { hasText: "xpu_lightning.py" });
+  assert.equal(await added.locator(".badge").textContent(), "new");
+  await page.tab("needs");
+  assert.match(await page.panel().textContent(), /the port adds it as xpu_lightning\.py/);
+  const { bytes } = await page.download("patch");
+  const zip = await page.download("download-zip");
+  await page.page.locator(".files .file", { hasText: "train.py" }).click();
+  await page.download("download-file");
+  assert.match(await page.notice(), /new file xpu_lightning\.py: it is in the patch and in the zip/);
+  await inFolder((folder) => {
+    const run = (...words) => execFileSync(words[0], words.slice(1), { cwd: folder });
+    writeFileSync(join(folder, "train.py"), lightning);
+    writeFileSync(join(folder, "model.py"), model);
+    writeFileSync(join(folder, "a.patch"), bytes);
+    writeFileSync(join(folder, "a.zip"), zip.bytes);
+    run("git", "apply", "a.patch");
+    run("python3", "-m", "zipfile", "-e", "a.zip", "out");
+    for (const at of ["xpu_lightning.py", "out/xpu_lightning.py"]) {
+      assert.match(readFileSync(join(folder, at), "utf8"), /^class XPUAccelerator/m);
+    }
+  });
+});
+
 onPage("what was pasted is given its name, and the patch says how it is applied", {}, async (page) => {
   await page.paste("import torch\nx = torch.zeros(1).cuda()\n");
   await page.ported();

@@ -26,6 +26,7 @@ fn scripts_without_a_rest() {
         "device_arguments",
         "fstring_devices",
         "import_aliases",
+        "lightning_trainer",
         "plankton",
         "spawn_ddp",
         "spectra_trainer",
@@ -36,8 +37,6 @@ fn scripts_without_a_rest() {
     }
     // It calls `get_ipython` and `nvidia-smi`.
     assert_eq!(ported("exported_notebook", None), ["engine#exported-notebook", "engine#cuda-software"]);
-    // The file with Lightning's accelerator has to be saved.
-    assert_eq!(ported("lightning_trainer", None), ["lightning-xpu#file"]);
 }
 
 /// Before PyTorch 2.5 the device comes with an extension, and training is in bfloat16.

@@ -60,6 +60,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<bool> {
         ))?,
         ListFormat::Text => {
             print(&text(&found, &left))?;
+            if args.project.is_some() && found.frames.is_empty() {
+                say_line!("portolan: no line of this log is in the project: no place in its files is named");
+            }
             if !known {
                 say_line!(
                     "portolan: not known here: no section of the guides answers a line of this log. If the log has an earlier \
@@ -83,10 +86,18 @@ fn read(args: &ExplainArgs) -> Result<(String, usize)> {
         let file = std::fs::File::open(&args.log).with_context(|| format!("{shown} can't be read"))?;
         end_of(file).with_context(|| format!("{shown} can't be read"))?
     };
-    match text_of(bytes) {
+    match text_of(without_zeros(bytes)) {
         Ok(text) => Ok((text, above)),
         Err(refused) => bail!("{shown}:{}: {}", above + refused.original.line, refused.message),
     }
+}
+
+/// A log without the zero bytes that several writers, or a full disk, leave in one; a binary file has many.
+fn without_zeros(mut bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.iter().filter(|byte| **byte == 0).count() * 10 < bytes.len() {
+        bytes.retain(|byte| *byte != 0);
+    }
+    bytes
 }
 
 /// The last whole lines that fit into memory, and the number of those before them.

@@ -218,7 +218,7 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
     }
     let existing =
         ported.new_files().filter_map(|file| Some((file.path.clone(), project.has(file)?))).collect::<Vec<_>>();
-    existing.iter().for_each(|(path, is_same)| ported.keep_existing(path, *is_same, recipes));
+    existing.iter().for_each(|(path, is_same)| codemod::keep_existing(&mut ported, path, *is_same, recipes));
     ported.keep_reported(&is_configuration);
     shown.extend(ported.new_files().map(|file| project.shown(&file.path)));
     let is_left = |file: &SourceFile| ported.certificate.files.contains_key(&file.path);

@@ -85,8 +85,19 @@ pub(crate) fn guides_of<'a>(guides: &'a [Guide], target: &str) -> Vec<&'a Guide>
     of_base.chain(own()).collect()
 }
 
-/// A line of a rule as readable code: `$X.to($$$ARGS)` as `x.to(…)`.
+/// A line of a rule as readable code: `$X.to($$$ARGS)` as `x.to(…)`, `{{option.precision}}` as `precision`.
 fn as_code(line: &str) -> String {
+    let mut filled = String::new();
+    let mut rest = line;
+    while let Some((before, (slot, after))) =
+        rest.split_once("{{").and_then(|(b, rest)| Some((b, rest.split_once("}}")?)))
+    {
+        filled += before;
+        filled += slot.rsplit(['.', ' ']).next().unwrap_or(slot);
+        rest = after;
+    }
+    filled += rest;
+    let line = filled.as_str();
     let mut code = String::new();
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('$') {
@@ -273,6 +284,10 @@ mod tests {
             ["torch.cuda.Event: torch.xpu.Event", "torch.cuda.Stream: torch.xpu.Stream"]
         );
         assert_eq!(of("  a.$NAME()\n", "$NAME is one of seed"), ["a.seed: manual"]);
+        assert_eq!(
+            of("- $X.cuda()\n+ $X.to({{device}}, {{option.precision}})\n", ""),
+            [".cuda(): x.to(device, precision)"]
+        );
         // An entry that is not a member, is longer than the variable or is negated gives no name.
         assert!(of("- $M.$NAMES\n+ $M.b\n", "$NAME is one of seed").is_empty());
         assert!(of("- a.$NAME\n+ a.b\n", "not $NAME is one of seed").is_empty());

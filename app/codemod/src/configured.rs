@@ -4,12 +4,30 @@ use crate::definitions::Definitions;
 use crate::messages;
 use crate::ported::Severity;
 use crate::residue::Found;
+use guide::ListedName;
 use std::ops::Range;
 
 /// Packages that need the source vendor's devices; a `*` at the end stands for any ending.
 pub(crate) const PACKAGES: &str = "packages_for_cuda";
 /// Values of a configuration, each with the keys by which it is certain to be a device or a communication library.
 pub(crate) const VALUES: &str = "configured_for_cuda";
+
+/// Devices by which lists of packages are named, each with the targets that are meant.
+pub(crate) const NAMED: &str = "devices_of_lists";
+
+/// Whether a list of packages is another device's by its name, `requirements.rocm.txt`: a project has one for each.
+pub(crate) fn is_of_another_device(path: &str, target: &str, definitions: &Definitions) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let of = |device: &&ListedName| name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == device.name);
+    let mut devices = definitions.names(NAMED).iter().filter(of).peekable();
+    devices.peek().is_some() && !devices.any(|device| device.remark.split(' ').any(|meant| meant == target))
+}
+
+/// Whether a file lists requirements for pip.
+pub(crate) fn is_requirements(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with("requirements") && name.ends_with(".txt")
+}
 
 /// Something that is written for the source vendor.
 pub(crate) struct Setting {
@@ -19,15 +37,15 @@ pub(crate) struct Setting {
 }
 
 /// What a file has for the source vendor, in the order of the text. Nothing for a file that is neither a list of packages
-/// nor a configuration.
-pub(crate) fn settings(path: &str, text: &str, definitions: &Definitions) -> Vec<Setting> {
+/// nor a configuration, or is a list for another device than the target.
+pub(crate) fn settings(path: &str, text: &str, target: &str, definitions: &Definitions) -> Vec<Setting> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_setup = name == "setup.py";
     let is_configuration = [".yaml", ".yml", ".toml", ".json"].iter().any(|ending| name.ends_with(ending));
     let is_environment = name == "pyproject.toml" || (is_configuration && text.contains("\ndependencies:"));
     let is_list = is_setup || is_environment || name.ends_with(".txt");
     let mut found = Vec::new();
-    if !is_list && !is_configuration {
+    if !is_list && !is_configuration || is_list && is_of_another_device(path, target, definitions) {
         return found;
     }
     let ends: &[char] = match (is_setup, is_list) {

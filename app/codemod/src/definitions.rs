@@ -14,6 +14,7 @@ pub(crate) use message::{Message, MessageShape, Said, Sentence, messages};
 
 use crate::error::RecipeError;
 use guide::{Condition, Defined, Guide, ListedName};
+use python::Tree;
 use python::source::words;
 use slots::SlotText;
 use sorting::{SortedMap, SortedSet};
@@ -122,6 +123,9 @@ impl Definitions {
                     Defined::Names(names) => Ok(self.names.add(name, place, names.clone())),
                     Defined::Conditions(conditions) => Ok(self.conditions.add(name, place, conditions.clone())),
                     Defined::Signature(parameters) => Ok(self.signatures.add(name, place, parameters.clone())),
+                    Defined::Module(text) if Tree::parse(text).has_error() => {
+                        Err((definition.line, format!("`python module {name}` is not valid Python")))
+                    }
                     Defined::Module(text) => {
                         let recipe = format!("{}#{}", guide.name, section.id);
                         Ok(self.modules.add(name, place, Module { recipe, text: text.clone() }))

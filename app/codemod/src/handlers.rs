@@ -20,6 +20,7 @@ mod unused_imports;
 mod validation;
 mod whole_batches;
 
+use crate::configured::{is_of_another_device, is_requirements};
 use crate::definitions::{BlockShape, MessageShape, Sentence, Style, Values};
 use crate::settings::Settings;
 use crate::step_parts::StepParts;
@@ -116,6 +117,12 @@ pub(crate) enum Kind {
 }
 
 impl Input<'_, '_> {
+    /// Whether the file is a list of requirements, and not another device's.
+    pub(crate) fn is_list(&self) -> bool {
+        let Settings { target_id, definitions, .. } = self.settings;
+        is_requirements(self.path) && !is_of_another_device(self.path, target_id, definitions)
+    }
+
     /// Reports a place that is unchanged.
     pub(crate) fn note(&self, view: &FileView<'_>, node: Id, message: impl Into<Sentence>) {
         self.tell(view.index.item(node).start, message, Kind::Kept);

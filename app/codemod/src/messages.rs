@@ -75,6 +75,7 @@ messages! {
     configured_for_cuda(names);
     configured_at(places);
     code_not_used(names, messages);
+    lists_of_other_devices();
     new_file(paths);
     new_file_exists(path);
     updated_by_hand();

@@ -30,6 +30,7 @@ use crate::residue::residue;
 use crate::settings::Settings;
 use finish::finish;
 use gate::Fault;
+pub use new_files::keep_existing;
 use plan::{Notes, Plan};
 use python::Trees;
 use round::round;

@@ -1,8 +1,6 @@
 //! The result of a port: plain data that the command prints, the page shows and the tests compare.
 
 use crate::digest::hash;
-use crate::messages;
-use crate::recipe::RecipeSet;
 pub use python::SourceFile;
 use python::notebook::{CellPlace, Notebook};
 use serde::{Deserialize, Serialize};
@@ -116,25 +114,6 @@ impl Ported {
     /// The new files.
     pub fn new_files(&self) -> impl Iterator<Item = &PortedFile> {
         self.files.iter().filter(|file| file.is_new)
-    }
-
-    /// Removes a new file that is there already, outside of what was ported. If it has other contents, the messages about
-    /// it say that it was left.
-    pub fn keep_existing(&mut self, path: &str, is_same: bool, recipes: &RecipeSet) {
-        let Some(at) = self.files.iter().position(|file| file.is_new && file.path == path) else { return };
-        let file = self.files.remove(at);
-        self.certificate.files.remove(path);
-        let about = |said: &Diagnostic| file.edits.iter().any(|edit| edit.recipe == said.recipe);
-        let (message, _) = recipes.definitions(&self.target).message(&messages::new_file_exists(path));
-        for other in &mut self.files {
-            match is_same {
-                true => other.diagnostics.retain(|said| !about(said)),
-                false => other.diagnostics.iter_mut().filter(|said| about(said)).for_each(|said| {
-                    said.severity = Severity::Warning;
-                    said.message.clone_from(&message);
-                }),
-            }
-        }
     }
 
     /// Removes the files of a kind that have no messages, and moves the others of that kind to the end.

@@ -1,6 +1,6 @@
 //! Code that is only reached on the source vendor's machine: under a test for its card.
 
-use crate::condition::is_cuda_device;
+use crate::condition::names_cuda_device;
 use python::names::{called_name, dotted};
 use python::origins::Place;
 use python::strings::plain_string;
@@ -272,8 +272,8 @@ fn compares_above(view: &FileView<'_>, comparison: Id) -> bool {
 
 /// `device.type == "cuda"`, `"cuda" in str(device)`: after a port there is no such device, or it is reported where it
 /// is chosen.
-fn is_cuda_among(view: &FileView<'_>, comparison: Id) -> bool {
-    let mut sides = view.index.parts(comparison).map(|side| is_cuda_device(view, side));
+pub(crate) fn is_cuda_among(view: &FileView<'_>, comparison: Id) -> bool {
+    let mut sides = view.index.parts(comparison).map(|side| names_cuda_device(view, side));
     match operator(view, comparison) {
         "==" => sides.any(|names_cuda| names_cuda),
         "in" => sides.next() == Some(true),

@@ -11,6 +11,8 @@ use training::requirements::{Pin, pins};
 pub(crate) struct Settings<'a> {
     pub(crate) sdk: String,
     pub(crate) target: &'a TargetFacts,
+    /// The target's id.
+    pub(crate) target_id: String,
     /// The named definitions of the target's guides.
     pub(crate) definitions: &'a Definitions,
     /// Every option's value.
@@ -35,7 +37,7 @@ impl<'a> Settings<'a> {
         values.extend(options.options.clone());
         let autoload = target.autoload.as_ref().is_some_and(|r| r.admits(&sdk));
         let pins = pins(files.map(|f| (f.path.as_str(), f.text.as_str())));
-        Self { sdk, target, definitions, values, pins, autoload }
+        Self { sdk, target, target_id: options.target.clone(), definitions, values, pins, autoload }
     }
 
     /// Whether an option has a value.

@@ -34,7 +34,7 @@ fn is_python(file: &SourceFile) -> bool {
 fn fault(files: &[SourceFile], said: &[Said], options: &Options, cpython: &mut CPython) -> Option<(String, Fault)> {
     let lost = |class: &str| Fault::new(Kind::LostBytes, class, class);
     let Ported { files: ported, .. } = port(files, &RECIPES, options);
-    let paths = ported.iter().map(|file| &file.path);
+    let paths = ported.iter().filter(|file| !file.is_new).map(|file| &file.path);
     if !paths.eq(files.iter().map(|file| &file.path)) {
         return Some((String::new(), lost("the files are others")));
     }

@@ -113,6 +113,23 @@ fn what_is_not_known_is_told() {
 }
 
 #[test]
+fn a_zero_byte_does_not_hide_a_log() {
+    let torn = LOG.replacen('\n', "\n\0", 1);
+    assert_eq!(explain(&torn, &[]).out, explain(LOG, &[]).out);
+    let home = folder(&[("binary.log", "")]);
+    std::fs::write(home.path().join("binary.log"), b"\0\x01\0\0ab\0\0").unwrap();
+    let ran = portolan(home.path(), &["explain", "binary.log"]);
+    assert!(ran.code == 1 && ran.err.contains("this is a binary file"), "{ran:?}");
+}
+
+#[test]
+fn a_log_of_another_project_is_told() {
+    let said =
+        |log: &str| explain(log, &["--target", "xpu", "--project", "project"]).err.contains("no line of this log");
+    assert!(!said(LOG) && said(&LOG.replace("train.py", "elsewhere.py")));
+}
+
+#[test]
 fn a_log_that_cant_be_read_is_named() {
     let home = folder(&[("utf16.log", ""), ("bytes.log", "")]);
     std::fs::write(home.path().join("utf16.log"), b"\xff\xfeE\0r\0").unwrap();

@@ -144,7 +144,7 @@ fn a_guide_of_a_site_adds_its_own() {
     let ran = portolan(home.path(), &["port", "--target", "hpu", "--guides", "g", "p"]);
     assert!(ran.out.contains("+++ b/site_loader.py\n") && ran.out.contains("+def load(x):\n"), "{ran:?}");
     // Faults of a guide.
-    check("site_loader", "def load(x:", 1, "of this module");
+    check("site_loader", "def load(x:", 1, "is not valid Python");
     check("site_loader", "import torch\nnet = build().cuda()", 1, "a port changes this module");
     check("other_loader", "x = 1", 1, "`other_loader`: unused module");
     check("Site-Loader", "x = 1", 1, "is not a name of lowercase letters");

@@ -13,8 +13,40 @@ pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
     kinds.iter().flat_map(|kind| view.index.of_kind(*kind)).copied().filter(|id| is_cuda_device(view, *id)).collect()
 }
 
-/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, in places where a device is possible.
+/// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, in places where a device is possible. What the
+/// machine's own device is compared with names none that the program chooses.
 pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
+    names_cuda_device(view, id) && !view.index.parent(id).is_some_and(|parent| asks_any_device(view, parent))
+}
+
+/// Whether a comparison asks which device the machine has: `torch.accelerator` gave the program the one it compares, and
+/// what the program does on others than CUDA's is written there.
+pub(crate) fn asks_any_device(view: &FileView<'_>, comparison: Id) -> bool {
+    let index = &view.index;
+    index.kind(comparison) == kinds().comparison_operator
+        && index.parts(comparison).any(|side| is_machines_device(view, side, 3))
+}
+
+/// Whether an expression is the device that `torch.accelerator` chose, or a part of it.
+fn is_machines_device(view: &FileView<'_>, node: Id, depth: u8) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    if index.of_kind_in(k.call, node).iter().any(|call| is_chosen(view, *call)) {
+        return true;
+    }
+    let names = index.of_kind_in(k.identifier, node).iter().chain(index.of_kind_in(k.attribute, node)).copied();
+    names.chain([node]).any(|name| {
+        let mut given = index.assignments_to(index.text_of(name)).peekable();
+        given.peek().is_some() && given.all(|a| a.value().is_some_and(|value| is_machines_device(view, value, depth)))
+    })
+}
+
+fn is_chosen(view: &FileView<'_>, call: Id) -> bool {
+    view.qualified(call).is_some_and(|name| name == "torch.accelerator.current_accelerator")
+}
+
+/// The same in any comparison.
+pub(crate) fn names_cuda_device(view: &FileView<'_>, id: Id) -> bool {
     let k = kinds();
     let index = &view.index;
     let kind = index.kind(id);

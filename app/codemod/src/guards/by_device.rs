@@ -1,7 +1,7 @@
 //! Programs for several devices of PyTorch: which tests ask for one, and which expressions hold the chosen one.
 
 use super::Guards;
-use crate::condition::is_cuda_device;
+use crate::condition::{asks_any_device, is_cuda_device};
 use crate::reached::{left_without_cuda, means_cuda};
 use guide::TorchDevice;
 use python::PythonFile;
@@ -149,6 +149,9 @@ impl<'a> ByDevice<'a> {
                 return None;
             }
             return Some(inner(&|part: Id| if asks(&part) { self.asked(view, part, or_cuda) } else { None }));
+        }
+        if asks_any_device(view, test) {
+            return None;
         }
         let quote = view.layout.quote;
         let either = format!("({quote}cuda{quote}, {quote}{}{quote})", self.kind);

@@ -13,8 +13,7 @@ messages! {
 pub(super) const NEWEST: &str = "newest_packages";
 
 pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
-    let file = input.path.rsplit('/').next().unwrap_or(input.path);
-    let is_list = file.starts_with("requirements") && file.ends_with(".txt");
+    let is_list = input.is_list();
     let mut start = 0;
     for line in input.text.split_inclusive('\n').filter(|_| is_list) {
         let at = start;

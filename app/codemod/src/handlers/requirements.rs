@@ -18,10 +18,11 @@ pub(super) fn tensorflow(input: &Input<'_, '_>) -> Vec<Wish> {
 }
 
 fn commented(input: &Input<'_, '_>, list: &str) -> Vec<Wish> {
-    let file = input.path.rsplit('/').next().unwrap_or(input.path);
     // A PyTorch program has TensorFlow for other reasons: to write logs, to read a format.
     let beside = list == TENSORFLOW && input.project.imports("torch") && !input.project.trains_in_tensorflow;
-    let text = if beside || !file.starts_with("requirements") || !file.ends_with(".txt") { "" } else { input.text };
+    let text = if beside || !input.is_list() { "" } else { input.text };
+    // The vendor's own build, where there is one to install.
+    let build = format!("+{}", input.settings.target_id);
     let mut start = 0;
     let wish = |line: &str| {
         let (at, requirement) = (start, line.trim_end());
@@ -29,6 +30,9 @@ fn commented(input: &Input<'_, '_>, list: &str) -> Vec<Wish> {
         let name = requirement.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next()?;
         let name = name.to_ascii_lowercase().replace('_', "-");
         let package = input.settings.definitions.names(list).iter().find(|p| p.name == name)?;
+        if requirement.contains(&build) {
+            return None;
+        }
         let insert = |at, text| Change::Raw { range: at..at, text };
         let end = insert(at + requirement.len(), format!("  # {}", package.remark));
         Some(Wish { at, changes: vec![insert(at, "# ".to_owned()), end], imports: Vec::new() })

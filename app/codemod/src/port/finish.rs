@@ -51,10 +51,16 @@ pub(super) fn finish(
         .iter()
         .map(|state| {
             let (path, text) = (state.source.path.as_str(), state.text.as_str());
-            (path, text, configured::settings(path, text, plan.settings.definitions))
+            (path, text, configured::settings(path, text, &plan.options.target, plan.settings.definitions))
         })
         .collect();
     let with_settings: Vec<_> = configured.iter().filter(|(_, _, settings)| !settings.is_empty()).collect();
+    let lists = |state: &&State<'_>| configured::is_requirements(&state.source.path);
+    let is_others = |state: &State<'_>| {
+        configured::is_of_another_device(&state.source.path, &plan.options.target, plan.settings.definitions)
+    };
+    let others_lists = states.iter().position(|state| lists(&state) && is_others(state));
+    let others_lists = others_lists.filter(|_| states.iter().filter(lists).all(is_others));
     let (new_files, mut of_new_files) = new_files(plan, views);
     for (n, state) in states.iter().enumerate() {
         let mut edits = state.rope.edits();
@@ -69,6 +75,10 @@ pub(super) fn finish(
             left.push(format!("{}:{place} {text}", state.source.path));
             remark
         };
+        remarks.extend(others_lists.filter(|first| *first == n).map(|_| {
+            let message = messages::lists_of_other_devices();
+            Remark::of_engine(0..0, Severity::Info, message)
+        }));
         // Projects with compute modes have settings for each.
         let settings = configured::found(&configured[n].2, &state.text).filter(|_| plan.style != Style::Branch);
         remarks.extend(settings.map(&mut remains));

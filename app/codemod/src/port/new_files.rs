@@ -5,7 +5,8 @@ use crate::condition::{first_import, imports};
 use crate::definitions::Module;
 use crate::messages;
 use crate::place::Remark;
-use crate::ported::{Applicability, Edit, PortedFile, Severity};
+use crate::ported::{Applicability, Diagnostic, Edit, Ported, PortedFile, Severity};
+use crate::recipe::RecipeSet;
 use python::modules::Modules;
 use python::names::PUBLISHED_TWICE;
 use sorting::{SortedMap, SortedSet};
@@ -51,6 +52,25 @@ pub(super) fn new_files(
         files.extend(folders.into_iter().map(|path| new_file(path, module, &text)));
     }
     (files, remarks)
+}
+
+/// Removes a new file that is there already, outside of what was ported. If it has other contents, the messages about it
+/// say that it was left.
+pub fn keep_existing(ported: &mut Ported, path: &str, is_same: bool, recipes: &RecipeSet) {
+    let Some(at) = ported.files.iter().position(|file| file.is_new && file.path == path) else { return };
+    let file = ported.files.remove(at);
+    ported.certificate.files.remove(path);
+    let about = |said: &Diagnostic| file.edits.iter().any(|edit| edit.recipe == said.recipe);
+    let (message, _) = recipes.definitions(&ported.target).message(&messages::new_file_exists(path));
+    for other in &mut ported.files {
+        match is_same {
+            true => other.diagnostics.retain(|said| !about(said)),
+            false => other.diagnostics.iter_mut().filter(|said| about(said)).for_each(|said| {
+                said.severity = Severity::Warning;
+                said.message.clone_from(&message);
+            }),
+        }
+    }
 }
 
 fn new_file(path: String, module: &Module, text: &str) -> PortedFile {

@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::{Body, CompiledRule, Recipe, RecipeInfo, RecipeSet, Target, embedded_guides, recipe_id, without_errors};
 use crate::condition::{BUILT_ON_TORCH, Compiler, Condition, WITHOUT_TORCH};
-use crate::configured::{PACKAGES, VALUES};
+use crate::configured::{NAMED, PACKAGES, VALUES};
 use crate::definitions::{Definitions, Wanted};
 use crate::error::RecipeError;
 use crate::handlers;
@@ -250,7 +250,7 @@ impl Own {
     fn unasked(&self, targets: &SortedMap<String, Target>, wanted: &Wanted) -> Vec<RecipeError> {
         let mut errors = Vec::new();
         let messages = MESSAGES.iter().copied().chain(handlers::obstacle_messages(&[OF_STEPS, LEDGER_MESSAGES]));
-        let lists = [LISTS.as_slice(), &[PACKAGES, VALUES, BUILT_ON_TORCH, WITHOUT_TORCH]].concat();
+        let lists = [LISTS.as_slice(), &[PACKAGES, VALUES, NAMED, BUILT_ON_TORCH, WITHOUT_TORCH]].concat();
         for message in self.shared.want(messages, &[], &lists, wanted) {
             errors.push(RecipeError { path: "guides/engine.md".to_owned(), line: 1, message });
         }

@@ -1,6 +1,10 @@
 //! Devices that a program names: in code, options, configurations and libraries.
 
-use crate::ports::{SCRIPT, check_in_project, check_said, check_silent, port_script, ported};
+use crate::ports::{
+    SCRIPT, check_bytes, check_in_project, check_said, check_silent, in_place, port_files, port_script, ported,
+    ported_script,
+};
+use codemod::{Options, Style};
 
 #[test]
 fn an_accelerator_that_is_chosen_before() {
@@ -158,4 +162,48 @@ fn a_device_that_is_set() {
         let (texts, said) = ported(target, &[("a.py", text)]);
         assert!(texts[0].contains("net.to(place)"), "{target}: {said}{}", texts[0]);
     }
+}
+
+#[test]
+fn the_machines_own_device_is_compared_with_cuda() {
+    let of = |kind: &str, test: &str| {
+        format!(
+            "import torch\n\n{kind}\n\n\ndef half():\n    if {test}:\n        return torch.float16\n    return torch.bfloat16\n\n\n\
+             net = net.to(kind)\n"
+        )
+    };
+    let kind = "kind = torch.accelerator.current_accelerator().type";
+    let device =
+        "kind = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else torch.device('cpu')";
+    for (kind, test) in [
+        (kind, "kind == 'cuda'"),
+        (device, "kind.type == 'cuda'"),
+        (device, "'cuda' in str(kind)"),
+        (kind, "torch.accelerator.current_accelerator().type == 'cuda'"),
+        (&format!("{device}\nname = kind.type"), "name == 'cuda'"),
+    ] {
+        let text = of(kind, test);
+        check_bytes("xpu", &text, &text);
+        check_silent("xpu", &text);
+        let options = Options { style: Style::Agnostic, ..in_place("xpu") };
+        let ported = port_files(&[("a.py", &text)], &options);
+        assert_eq!(ported.files[0].text, text);
+        let (after, said) = ported_script("hpu", &text);
+        assert!(after.contains(&format!("if {test}:")) && !said.contains("float16"), "{after}{said}");
+    }
+    // What only CUDA's machines run is theirs.
+    let text = format!(
+        "import torch\n\n{kind}\nif kind == 'mps':\n    pass\nelif kind == 'cuda':\n    torch.cuda.empty_cache()\n    x = x.to('cuda:0')\n"
+    );
+    check_bytes("xpu", &text, &text);
+    check_silent("xpu", &text);
+    // The program chooses.
+    let chosen = "kind = 'cuda' if torch.cuda.is_available() else 'cpu'";
+    check_bytes(
+        "xpu",
+        &of(chosen, "kind == 'cuda'"),
+        &of("kind = 'xpu' if torch.xpu.is_available() else 'cpu'", "kind == 'xpu'"),
+    );
+    let both = format!("{kind}\nif args.first:\n    kind = 'cuda'");
+    check_bytes("xpu", &of(&both, "kind == 'cuda'"), &of(&both, "kind == 'cuda'").replace("'cuda'", "'xpu'"));
 }

@@ -1,7 +1,7 @@
 //! Files that a port adds: modules of the guides that a program imports.
 
 use crate::ports::{in_place, port_files, port_script};
-use codemod::{Ported, RecipeSet, Severity};
+use codemod::{Ported, RecipeSet, Severity, keep_existing};
 
 const TRAINER: &str =
     "import lightning as L\n\n\ndef run(net):\n    L.Trainer(accelerator=\"gpu\", devices=1).fit(net)\n";
@@ -86,10 +86,10 @@ fn the_import_has_a_message_that_says_where_the_module_is() {
     assert_eq!((said.severity, said.recipe.as_str()), (Severity::Info, "lightning-xpu#file"));
     assert!(said.message.contains("`xpu_lightning.py`"), "{said:?}");
     let mut left = ported.clone();
-    left.keep_existing("xpu_lightning.py", false, RecipeSet::embedded());
+    keep_existing(&mut left, "xpu_lightning.py", false, RecipeSet::embedded());
     let said = &left.files[0].diagnostics[0];
     assert!(said.severity == Severity::Warning && said.message.contains("left as it is"), "{said:?}");
-    ported.keep_existing("xpu_lightning.py", true, RecipeSet::embedded());
+    keep_existing(&mut ported, "xpu_lightning.py", true, RecipeSet::embedded());
     assert!(ported.files.len() == 1 && ported.files[0].diagnostics.is_empty());
     assert!(!ported.certificate.files.contains_key("xpu_lightning.py"));
 }

@@ -1,6 +1,6 @@
 //! Requirements and settings of a project, besides its programs.
 
-use crate::ports::{SCRIPT, ported};
+use crate::ports::{SCRIPT, in_place, port_files, ported};
 
 #[test]
 fn tensorflow_beside_pytorch_stays_installed() {
@@ -71,4 +71,38 @@ fn requirements_that_the_python_of_the_sdk_can_have() {
     for line in ["numpy", "numpy==1.24", "numpy>=1.20,<2", "numpy>=1.26; python_version > '3.8'", "# numpy>=1.26"] {
         assert!(!said(line), "{line}");
     }
+}
+
+#[test]
+fn lists_of_other_devices_stay() {
+    let train = "import torch\n\nnet = torch.nn.Linear(4, 1).to(\"cuda\")\n";
+    let torch = "torch==2.10.0\nnvidia-ml-py\nnumpy\n";
+    let kept = |target: &str, path: &str, text: &str| {
+        let (texts, said) = ported(target, &[("train.py", train), (path, text)]);
+        texts[1] == text && !said.contains("nvidia")
+    };
+    for path in ["requirements.cuda.txt", "requirements-rocm.txt", "requirements_cpu.txt", "reqs/requirements.tpu.txt"]
+    {
+        assert!(kept("hpu", path, torch) && kept("xpu", path, torch), "{path}");
+    }
+    assert!(kept("hpu", "requirements.xpu.txt", torch) && !kept("xpu", "requirements.xpu.txt", torch));
+    assert!(kept("xpu", "requirements-gaudi.txt", torch) && !kept("hpu", "requirements-gaudi.txt", torch));
+    assert!(kept("hpu", "environment-cuda.yml", "name: a\ndependencies:\n  - pytorch-cuda=12.1\n  - nvidia-ml-py\n"));
+    for path in ["requirements.txt", "requirements-gpu.txt", "requirements-dev.txt"] {
+        assert!(!kept("hpu", path, torch), "{path}");
+    }
+    // The vendor's own build is one to install.
+    assert!(kept("xpu", "requirements.xpu.txt", "torch==2.9.0+xpu\n"));
+    assert!(!kept("xpu", "requirements.txt", "torch==2.9.0+cu130\n"));
+    let proposed = |files: &[(&str, &str)]| {
+        let ported = port_files(files, &in_place("hpu"));
+        ported
+            .files
+            .iter()
+            .flat_map(|file| &file.diagnostics)
+            .any(|said| said.message.contains("write one for this target"))
+    };
+    assert!(proposed(&[("train.py", train), ("requirements.cuda.txt", torch), ("requirements.rocm.txt", torch)]));
+    assert!(!proposed(&[("train.py", train), ("requirements.cuda.txt", torch), ("requirements.txt", "numpy\n")]));
+    assert!(!proposed(&[("train.py", train)]));
 }
