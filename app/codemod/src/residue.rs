@@ -51,7 +51,7 @@ pub(crate) fn residue(
     let of_cuda = |name: &str| {
         name.starts_with("torch.cuda.") || matches!(name, "torch.cuda" | "torch.Tensor.cuda" | "torch.nn.Module.cuda")
     };
-    let gotten = gotten(view).into_iter().filter(|(_, name)| name == "torch.cuda");
+    let gotten = gotten(view, project).into_iter().filter(|(_, name)| name == "torch.cuda");
     found.extend(gotten.map(|(call, name)| (call, Severity::Warning, messages::cuda_name_left(name))));
     let names = [k.attribute, k.identifier, k.dotted_name];
     for &id in names.iter().flat_map(|kind| index.of_kind(*kind)) {
@@ -126,7 +126,7 @@ pub(crate) fn residue(
             false => (call, Severity::Warning, messages::asks_for_cuda(name)),
         });
     }
-    if let Some((key, is_lacking)) = key_for_cuda(view, own_device).filter(|_| !branch) {
+    if let Some((key, is_lacking)) = key_for_cuda(view, project, own_device).filter(|_| !branch) {
         found.push(match is_lacking {
             true => (key, Severity::Warning, messages::table_lacks_the_target()),
             false => (key, Severity::Info, messages::key_for_cuda()),
@@ -180,8 +180,9 @@ pub(crate) fn residue(
             found.push((wildcard, Severity::Warning, message));
         }
     }
-    for device in cuda_devices(view).into_iter().filter(|id| !reached::is_default_for_cuda(view, project, *id)) {
-        found.push(match reached::harmless_comparison(view, device) {
+    for device in cuda_devices(view) {
+        let test = reached::harmless_comparison(view, device);
+        found.push(match test.or_else(|| reached::reads_default(view, project, device)) {
             Some(test) => (device, Severity::Info, messages::only_with_cuda(index.text_of(test))),
             None => (device, Severity::Warning, messages::cuda_device_left()),
         });
