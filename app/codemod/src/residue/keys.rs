@@ -9,8 +9,8 @@ use python::tree::{Id, fields, kinds};
 use training::settings::is_settings;
 use training::{FileView, ProjectFacts};
 
-/// Calls that look something up in what is given to them, or in their object.
-const LOOK_UPS: [&str; 5] = ["get", "pop", "setdefault", "replace", "split"];
+/// Calls that look something up, by what is given to them.
+const LOOK_UPS: [&str; 6] = ["get", "pop", "setdefault", "replace", "split", "find_spec"];
 /// Calls whose second argument is the name of an attribute of the first.
 const ATTRIBUTES: [&str; 5] = ["getattr", "setattr", "hasattr", "delattr", "object"];
 

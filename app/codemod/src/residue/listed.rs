@@ -184,6 +184,7 @@ impl<'d> Lists<'d> {
     fn strings(&self, view: &FileView<'_>) -> Vec<Finding> {
         let (index, k) = (&view.index, kinds());
         let mut variables: SortedMap<(bool, &str), Vec<(Id, String)>> = SortedMap::new();
+        let mut named: SortedMap<&str, (Id, &str)> = SortedMap::new();
         let mut commands: SortedMap<&str, (Id, bool)> = SortedMap::new();
         let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
         // `patch.dict("os.environ", …)`
@@ -213,6 +214,13 @@ impl<'d> Lists<'d> {
             for name in assigned.chain(Some(text).filter(|_| has_environment && !is_count)) {
                 set(name, string, reads(view, string));
             }
+            // Where nothing speaks of the environment, it may be passed on, or be something else.
+            let listed = self.entry(CHOOSING, text).or_else(|| self.entry(VARIABLES, text));
+            if let Some(listed) =
+                listed.filter(|_| !has_environment && !is_count && is_name(text) && !is_hidden(string))
+            {
+                named.entry(&listed.name).or_insert((string, text));
+            }
             let is_run = runs_programs && !is_key && !is_looked_up;
             for command in commands_in(text).filter(|_| is_run) {
                 let is_given = || index.ancestors(string).any(|a| index.kind(a) == k.argument_list);
@@ -237,7 +245,8 @@ impl<'d> Lists<'d> {
         for &keyword in index.of_kind(k.keyword_argument).iter().filter(of_environment) {
             set(index.keyword_name(keyword).unwrap_or_default(), keyword, false);
         }
-        let mut found = Vec::new();
+        let said = named.into_iter().map(|(_, (at, name))| (at, Severity::Info, messages::cuda_variable_named(name)));
+        let mut found: Vec<Finding> = said.collect();
         for ((is_read, entry), places) in variables {
             let chooses = self.list(CHOOSING).iter().find(|one| one.name == entry);
             let Some(listed) = chooses.or_else(|| self.list(VARIABLES).iter().find(|one| one.name == entry)) else {

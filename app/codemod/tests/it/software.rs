@@ -295,6 +295,7 @@ fn a_name_that_is_no_device() {
     check_one("import re\n\nx = re.sub(\"cuda\", \"\", name)\n", 3, key);
     check_one("x = name.replace(\"cuda\", \"gpu\")\n", 1, key);
     check_one("x = hasattr(net, \"cuda\")\n", 1, key);
+    check_one("x = find_spec(\"cuda\")\n", 1, key);
     let patched = "with mock.patch.object(net, \"cuda\", other):\n    pass\n";
     check_one(patched, 1, key);
     assert_eq!(port_script("hpu", patched).files[0].text, patched);
@@ -307,6 +308,10 @@ fn a_name_that_is_no_device() {
 fn a_variable_in_an_environment_that_is_named_as_a_string() {
     let set = "with patch.dict(\"os.environ\", {\"CUDA_VISIBLE_DEVICES\": \"3\"}):\n    pass\n";
     check(set, 1, WARNING, "`CUDA_VISIBLE_DEVICES`");
+    // Nothing says what it is.
+    let named = "If `NCCL_DEBUG` becomes a variable";
+    check_one("start({\"NCCL_DEBUG\": level})\ny = config[\"NCCL_ALGO\"]\n", 1, named);
+    check_silent("print(\"NCCL_DEBUG\")\nx = \"NCCL_DEBUG is set\"\n");
 }
 
 #[test]
