@@ -220,9 +220,10 @@ fn residue_missed(
         }
     }
     let (mut counts, mut places) = (Mentions::default(), Mentions::default());
-    // A package's own files import it.
+    // A package's own files import it, and PyTorch's are asked for its version.
     let is_own = |mention: &&Mention| {
-        let package = mention.text.strip_prefix("module ").and_then(|module| module.split('.').next());
+        let name = mention.text.strip_prefix("module ").or_else(|| mention.text.strip_prefix("name "));
+        let package = name.and_then(|name| name.trim_start_matches("getattr(").split(['.', ',']).next());
         package.is_some_and(|package| file.path.split('/').any(|folder| folder == package))
     };
     for Mention { kind, lines: (first, last), text, beside, others } in mentions.iter().filter(|one| !is_own(one)) {

@@ -11,7 +11,7 @@ use crate::guards::Guards;
 use crate::messages;
 use crate::ported::Severity;
 use crate::reached;
-use keys::key_for_cuda;
+use keys::{key_for_cuda, names_for_cuda};
 use listed::{HARMLESS, gotten, listed};
 use python::names::{Names, called_name, imported_modules};
 use python::strings::{joined_string, plain_string};
@@ -132,6 +132,8 @@ pub(crate) fn residue(
             false => (key, Severity::Info, messages::key_for_cuda()),
         });
     }
+    let named = names_for_cuda(view).filter(|_| !branch);
+    found.extend(named.map(|name| (name, Severity::Info, messages::key_for_cuda())));
     // A function of the program may have that name.
     for &call in view.calls("cuda").iter().filter(|call| index.receiver(**call).is_some()) {
         found.push((call, Severity::Warning, messages::cuda_call_left()));

@@ -9,8 +9,10 @@ use python::tree::{Id, fields, kinds};
 use training::settings::is_settings;
 use training::{FileView, ProjectFacts};
 
-/// Calls that look something up, by what is given to them.
-const LOOK_UPS: [&str; 6] = ["get", "pop", "setdefault", "replace", "split", "find_spec"];
+/// Calls whose first argument is a key.
+const LOOK_UPS: [&str; 3] = ["get", "pop", "setdefault"];
+/// Calls with names or parts of texts.
+const NAMES: [&str; 3] = ["replace", "split", "find_spec"];
 /// Calls whose second argument is the name of an attribute of the first.
 const ATTRIBUTES: [&str; 5] = ["getattr", "setattr", "hasattr", "delattr", "object"];
 
@@ -21,44 +23,60 @@ pub(super) fn key_for_cuda(
     project: &ProjectFacts<'_, '_>,
     own: Option<&str>,
 ) -> Option<(Id, bool)> {
-    let index = &view.index;
-    let is_key = |string: &Id| {
-        let name = plain_string(index, *string).unwrap_or_default();
-        let is_device = name.strip_prefix("cuda").is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        is_device && is_looked_up(view, *string) && !has_own(view, *string, own)
-    };
-    let mut keys = index
-        .of_kind(kinds().string)
-        .iter()
-        .filter(|key| is_key(key))
-        .copied()
-        .filter(|key| only_with_cuda(view, *key).is_none() && !on_another_system(view, *key));
+    let is_reached = |key: &Id| only_with_cuda(view, *key).is_none() && !on_another_system(view, *key);
+    let mut keys =
+        words_for_cuda(view).filter(|key| is_key(view, *key) && !has_own(view, *key, own)).filter(is_reached);
     let first = keys.next()?;
     let lacking = std::iter::once(first).chain(keys).find(|key| is_of_devices(view, project, *key));
     Some((lacking.unwrap_or(first), lacking.is_some()))
 }
 
-fn is_looked_up(view: &FileView<'_>, string: Id) -> bool {
-    let (index, k) = (&view.index, kinds());
-    let Some(parent) = index.parent(string).filter(|_| !is_cuda_device(view, string)) else { return false };
-    let (kind, field) = (index.kind(parent), index.item(string).field);
-    if kind == k.keyword_argument {
-        return matches!(index.keyword_name(parent), Some("name" | "key"));
-    }
-    kind == k.pair && field == fields().key
-        || kind == k.subscript && field == fields().subscript
-        || kind == k.argument_list && index.parent(parent).is_some_and(|call| looks_up(view, call, string))
+/// Names of entries, attributes and modules, and parts of texts: a program has few.
+pub(super) fn names_for_cuda(view: &FileView<'_>) -> impl Iterator<Item = Id> {
+    let index = &view.index;
+    words_for_cuda(view).filter(|string| {
+        index.parent(*string).is_some_and(|parent| match index.keyword_name(parent) {
+            Some(keyword) => matches!(keyword, "name" | "key"),
+            None => call_with(view, parent).is_some_and(|call| takes_name(view, call, *string)),
+        })
+    })
 }
 
-/// Whether a call looks up one of its arguments. PyTorch is the same everywhere, and so are a program's options.
-fn looks_up(view: &FileView<'_>, call: Id, string: Id) -> bool {
+/// Strings with the name of the source vendor's cards that are no devices.
+fn words_for_cuda(view: &FileView<'_>) -> impl Iterator<Item = Id> {
+    let names = |string: &Id| {
+        let name = plain_string(&view.index, *string).unwrap_or_default();
+        name.strip_prefix("cuda").is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    let strings = view.index.of_kind(kinds().string).iter().copied();
+    strings.filter(names).filter(|string| !is_cuda_device(view, *string))
+}
+
+/// The call with these arguments.
+fn call_with(view: &FileView<'_>, arguments: Id) -> Option<Id> {
+    view.index.parent(arguments).filter(|_| view.index.kind(arguments) == kinds().argument_list)
+}
+
+fn is_key(view: &FileView<'_>, string: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let Some(parent) = index.parent(string) else { return false };
+    let (kind, field) = (index.kind(parent), index.item(string).field);
+    let is_first = || index.parts(parent).next() == Some(string);
+    let looks_up = |call: Id| called_name(index, call).is_some_and(|name| LOOK_UPS.contains(&name));
+    kind == k.pair && field == fields().key
+        || kind == k.subscript && field == fields().subscript
+        || call_with(view, parent).is_some_and(|call| is_first() && looks_up(call))
+}
+
+/// Whether a call takes one of its arguments as a name. PyTorch is the same everywhere, and so are a program's options.
+fn takes_name(view: &FileView<'_>, call: Id, string: Id) -> bool {
     let index = &view.index;
     let name = called_name(index, call).unwrap_or_default();
     let mut given = index.arguments(call).positional();
     let owner = given.next().filter(|_| ATTRIBUTES.contains(&name) && given.next() == Some(string));
     let is_torch = |owner: Id| view.names.qualify(index, owner).is_some_and(|name| name.starts_with("torch"));
     owner.is_some_and(|owner| !is_settings(view, index.text_of(owner)) && !is_torch(owner))
-        || LOOK_UPS.contains(&name)
+        || NAMES.contains(&name)
         || view.qualified(call).is_some_and(|name| name.starts_with("re."))
 }
 

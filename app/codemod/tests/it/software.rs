@@ -296,6 +296,9 @@ fn a_name_that_is_no_device() {
     check_one("x = name.replace(\"cuda\", \"gpu\")\n", 1, key);
     check_one("x = hasattr(net, \"cuda\")\n", 1, key);
     check_one("x = find_spec(\"cuda\")\n", 1, key);
+    let said =
+        said("ipu", "x = a.replace(\"hip\", \"cuda\")\ny = {\"cuda\": 1}\nz = b.split(\"cuda\")\nv = y[\"cuda\"]\n");
+    assert_eq!(said.iter().map(|d| d.original.line).collect::<Vec<_>>(), [1, 2, 3]);
     let patched = "with mock.patch.object(net, \"cuda\", other):\n    pass\n";
     check_one(patched, 1, key);
     assert_eq!(port_script("hpu", patched).files[0].text, patched);
