@@ -197,6 +197,11 @@ mod tests {
         let said = CPython::new("python3").look(text, false).unwrap();
         assert_eq!(said.mentions[0].others, [(2, 2), (1, 1)]);
         check("if cuda is None:\n    x.cuda()\n", &["2 call .cuda()"]);
+        // A key is told with the file's other keys too.
+        let text = "a['cuda'] = 1\nif t['cuda'] is not None:\n    b = t['cuda']\n";
+        let said = CPython::new("python3").look(text, false).unwrap();
+        let under = said.mentions.iter().find(|one| one.text.starts_with("under a CUDA test")).unwrap();
+        assert_eq!(under.others, [(1, 1), (2, 2), (3, 3), (2, 2)]);
     }
 
     #[test]

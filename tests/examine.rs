@@ -41,9 +41,11 @@ pub struct Seen {
     pub faults: Vec<Fault>,
     /// Places that only mention CUDA.
     pub mentions: Mentions,
+    /// Places of every kind.
+    pub places: Mentions,
 }
 
-/// How many places of a port only mention CUDA, and how many of these were neither edited nor reported.
+/// How many places of a port use or mention CUDA, and how many of these were neither edited nor reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mentions {
     /// All that the scan finds.
@@ -75,7 +77,7 @@ pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cp
     let [file] = own[..] else {
         return Seen::broken(Fault::new(Kind::LostBytes, "no file", "the port gave another number of files"));
     };
-    let (mut faults, mut mentions) = (Vec::new(), Mentions::default());
+    let (mut faults, mut mentions, mut places) = (Vec::new(), Mentions::default(), Mentions::default());
     let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
     if let Some(error) = error.filter(|_| subject.original.refused.is_none()) {
         let detail = format!("line {}: {}", error.original.line, error.message);
@@ -118,12 +120,12 @@ pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cp
         }
         // Code of other modes is kept, and only the engine knows which lines these are.
         if style == Style::InPlace && error.is_none() {
-            mentions = residue_missed(before, file, &options.target, &said.mentions, &mut faults);
+            (mentions, places) = residue_missed(before, file, &options.target, &said.mentions, &mut faults);
         }
     } else if style == Style::InPlace && error.is_none() {
-        mentions = residue_missed(before, file, &options.target, &subject.original.mentions, &mut faults);
+        (mentions, places) = residue_missed(before, file, &options.target, &subject.original.mentions, &mut faults);
     }
-    Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults, mentions }
+    Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults, mentions, places }
 }
 
 /// Applying the edits to the original gives the port, and new lines have the file's line ending.
@@ -181,14 +183,15 @@ pub fn comment_lost(original: &Said, ported: &Said, file: &PortedFile) -> Option
     kept.and_then(|kept| fault("named, but kept", kept))
 }
 
-/// Places that use CUDA on lines that the port neither edited nor reported, one of each class.
+/// Places that use CUDA on lines that the port neither edited nor reported, one of each class; how many only mention it,
+/// and how many there are of every kind.
 fn residue_missed(
     before: &str,
     file: &PortedFile,
     target: &str,
     mentions: &[Mention],
     faults: &mut Vec<Fault>,
-) -> Mentions {
+) -> (Mentions, Mentions) {
     let mut told: Vec<(usize, usize)> = Vec::new();
     let line_at = |text: &str, at: usize| text[..at].matches('\n').count() + 1;
     let mut shift = 0_isize;
@@ -217,10 +220,11 @@ fn residue_missed(
             told.push((line + new - old, line + new - old));
         }
     }
-    let mut counts = Mentions::default();
-    // A package's own files import it.
+    let (mut counts, mut places) = (Mentions::default(), Mentions::default());
+    // A package's own files import it, and PyTorch's are asked for its version.
     let is_own = |mention: &&Mention| {
-        let package = mention.text.strip_prefix("module ").and_then(|module| module.split('.').next());
+        let name = mention.text.strip_prefix("module ").or_else(|| mention.text.strip_prefix("name "));
+        let package = name.and_then(|name| name.trim_start_matches("getattr(").split(['.', ',']).next());
         package.is_some_and(|package| file.path.split('/').any(|folder| folder == package))
     };
     for Mention { kind, lines: (first, last), text, beside, others } in mentions.iter().filter(|one| !is_own(one)) {
@@ -238,12 +242,14 @@ fn residue_missed(
         };
         counts.all += usize::from(kind == Kind::Word);
         counts.unreported += usize::from(kind == Kind::Word && !is_told);
+        places.all += 1;
+        places.unreported += usize::from(!is_told);
         if !is_told && !faults.iter().any(|fault| fault.class == class) {
             let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
             faults.push(Fault::new(kind, class, format!("line {first}: `{line}`")));
         }
     }
-    counts
+    (counts, places)
 }
 
 /// A message without the parts that differ from file to file.
@@ -328,9 +334,9 @@ mod tests {
         let file = ported(before, (2, 3, "d\nb"));
         let missed = |one: Mention| {
             let mut faults = Vec::new();
-            let counts = residue_missed(before, &file, "hpu", &[one], &mut faults);
-            let words = faults.iter().filter(|fault| fault.kind == Kind::Word).count();
-            assert_eq!(counts.unreported, words);
+            let (words, places) = residue_missed(before, &file, "hpu", &[one], &mut faults);
+            assert_eq!(words.unreported, faults.iter().filter(|fault| fault.kind == Kind::Word).count());
+            assert_eq!(places.unreported, faults.len());
             faults.pop()
         };
         assert_eq!(missed(mention(3, &[])), None);

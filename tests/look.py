@@ -210,7 +210,7 @@ class Mentions(ast.NodeVisitor):
         self.visit(tree)
         lines = [self.found[key][1:3] for key in self.keys]
         for key in self.keys:
-            self.found[key] = (*self.found[key][:5], lines)
+            self.found[key] = (*self.found[key][:5], lines + self.found[key][5])
         for (kind, what), nodes in self.places.items():
             if all(id(node) in self.unreached for node in nodes):
                 continue
@@ -305,10 +305,11 @@ class Mentions(ast.NodeVisitor):
         )
         if unreached or is_type:
             return
+        is_word = kind == "mention" and isinstance(node, ast.Constant)
         if tests:
             kind, text = "mention", f"under a CUDA test: {text}"
         self.found.append((kind, node.lineno, node.end_lineno, text, sorted(self.beside()), tests))
-        if kind == "mention" and isinstance(node, ast.Constant) and not tests:
+        if is_word:
             if isinstance(self.parents[-2], (ast.Dict, ast.Subscript)) or self.called_around() in ("get", "pop", "setdefault"):
                 self.keys.append(len(self.found) - 1)
 

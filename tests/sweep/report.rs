@@ -35,6 +35,8 @@ pub(crate) struct Numbers {
     pub(crate) faults: BTreeMap<Kind, usize>,
     /// Places that only mention CUDA.
     pub(crate) mentions: Mentions,
+    /// Places of every kind.
+    pub(crate) places: Mentions,
     /// Milliseconds per 1,000 lines, for files that are long enough.
     pub(crate) times: Vec<f64>,
     /// The longest port, and its file.
@@ -81,9 +83,11 @@ impl Report {
             if mib > numbers.most.0 {
                 numbers.most = (mib, shown.to_owned());
             }
-            let number = |n: usize| port["mentions"][n].as_u64().unwrap_or_default() as usize;
-            numbers.mentions.all += number(0);
-            numbers.mentions.unreported += number(1);
+            for (name, counts) in [("mentions", &mut numbers.mentions), ("places", &mut numbers.places)] {
+                let number = |n: usize| port[name][n].as_u64().unwrap_or_default() as usize;
+                counts.all += number(0);
+                counts.unreported += number(1);
+            }
             let faults: Vec<Fault> =
                 port["faults"].as_array().into_iter().flatten().filter_map(Fault::from_json).collect();
             for kind in Kind::ALL.into_iter().filter(|kind| faults.iter().any(|fault| fault.kind == *kind)) {
@@ -102,9 +106,9 @@ impl Report {
         }
     }
 
-    /// The mentions in all ports.
-    pub(crate) fn mentions(&self) -> Mentions {
-        let each = self.ways.values().map(|numbers| numbers.mentions);
+    /// Counts of all ports together.
+    pub(crate) fn sum(&self, counts: impl Fn(&Numbers) -> Mentions) -> Mentions {
+        let each = self.ways.values().map(counts);
         each.fold(Mentions::default(), |sum, one| Mentions {
             all: sum.all + one.all,
             unreported: sum.unreported + one.unreported,

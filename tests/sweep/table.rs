@@ -17,9 +17,14 @@ pub(crate) fn summary(report: &Report, seconds: f64) -> String {
         report.not_python
     );
     for kind in Kind::ALL {
-        let count = if kind == Kind::Word { share(report.mentions()) } else { thousands(report.count(kind)) };
+        let count = if kind == Kind::Word {
+            share(report.sum(|numbers| numbers.mentions))
+        } else {
+            thousands(report.count(kind))
+        };
         let _ = write!(out, "\n    {:<26} {count}", kind.name());
     }
+    let _ = write!(out, "\n    {:<26} {}", "of all kinds, unreported", share(report.sum(|numbers| numbers.places)));
     out
 }
 

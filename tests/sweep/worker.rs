@@ -83,6 +83,7 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
                 "ms": seen.milliseconds,
                 "mib": memory::peak_mib(),
                 "mentions": [seen.mentions.all, seen.mentions.unreported],
+                "places": [seen.places.all, seen.places.unreported],
                 "faults": seen.faults.iter().map(Fault::to_json).collect::<Vec<_>>(),
             }));
         }

@@ -68,6 +68,7 @@ messages! {
     asks_about_cuda(name, remedy);
     cuda_variable(names, remedy);
     cuda_variable_read(names, remedy);
+    cuda_variable_named(name);
     cuda_command(name, remedy);
     device_by_number(number);
     works_here(name, why);

@@ -40,8 +40,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
 
-/// Rounds after which a port that still changes is aborted.
-const MOST_ROUNDS: usize = 10;
+/// Rounds after which a port that still changes is aborted. What a step needs may be written in a dozen, one after another.
+const MOST_ROUNDS: usize = 20;
 
 /// How often a file is restarted without the edits that would make it invalid.
 const MOST_RESTARTS: usize = 20;

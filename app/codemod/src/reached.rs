@@ -207,19 +207,16 @@ pub(crate) fn harmless_comparison(view: &FileView<'_>, string: Id) -> Option<Id>
     (means_cuda(view, comparison, 1) && may_be_no(view, comparison)).then_some(comparison)
 }
 
-/// Whether a string is the default of an option that the program reads only after a test for CUDA. An option of which no
+/// The test for CUDA after which alone the program reads the option whose default a string is. An option of which no
 /// reading is found may be read in another way.
-pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, string: Id) -> bool {
+pub(crate) fn reads_default(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, string: Id) -> Option<Id> {
     let index = &view.index;
-    let Some(given) = index.ancestors(string).find(|a| index.keyword_name(*a) == Some("default")) else { return false };
+    let given = index.ancestors(string).find(|a| index.keyword_name(*a) == Some("default"))?;
     let call = index.ancestors(given).find_map(|a| index.call(a).filter(|call| call.name() == Some("add_argument")));
-    let Some(call) = call.filter(|call| index.parent(given).and_then(|list| index.parent(list)) == Some(call.id()))
-    else {
-        return false;
-    };
+    let call = call.filter(|call| index.parent(given).and_then(|list| index.parent(list)) == Some(call.id()))?;
     let options = call.arguments().positional().filter_map(|option| plain_string(index, option));
     let named = call.arguments().keyword("dest").and_then(|dest| plain_string(index, dest));
-    let Some(option) = named.or_else(|| options.max_by_key(|option| option.len())) else { return false };
+    let option = named.or_else(|| options.max_by_key(|option| option.len()))?;
     let name = option.trim_start_matches('-').replace('-', "_");
     let is_all = |call: &Id| index.arguments(*call).ids().any(|given| is_settings(view, index.text_of(given)));
     // The settings as they are parsed, for a function that is not the project's: `vars(parser.parse_args())`.
@@ -241,14 +238,12 @@ pub(crate) fn is_default_for_cuda(view: &FileView<'_>, project: &ProjectFacts<'_
         let is_of_settings = |owner: &str| is_named(owner) || is_settings(view, owner);
         owner.is_some_and(|owner| is_of_settings(index.text_of(owner)))
     };
-    let mut reads = view.identifiers(&name).iter().filter(is_read).peekable();
+    let mut tests = view.identifiers(&name).iter().filter(is_read).map(|id| only_with_cuda(view, *id));
     let is_named = |given: Id| plain_string(index, given) == Some(name.as_str());
     let is_gotten = view.calls("getattr").iter().any(|call| index.arguments(*call).positional().any(is_named));
-    !is_gotten
-        && !reads_all
-        && !project.reads_setting_elsewhere(view, &name)
-        && reads.peek().is_some()
-        && reads.all(|id| only_with_cuda(view, *id).is_some())
+    let is_read_elsewhere = is_gotten || reads_all || project.reads_setting_elsewhere(view, &name);
+    let first = tests.next().flatten().filter(|_| !is_read_elsewhere)?;
+    tests.all(|test| test.is_some()).then_some(first)
 }
 
 /// The text between the two operands.

@@ -11,7 +11,7 @@ use crate::guards::Guards;
 use crate::messages;
 use crate::ported::Severity;
 use crate::reached;
-use keys::key_for_cuda;
+use keys::{key_for_cuda, names_for_cuda};
 use listed::{HARMLESS, gotten, listed};
 use python::names::{Names, called_name, imported_modules};
 use python::strings::{joined_string, plain_string};
@@ -51,7 +51,7 @@ pub(crate) fn residue(
     let of_cuda = |name: &str| {
         name.starts_with("torch.cuda.") || matches!(name, "torch.cuda" | "torch.Tensor.cuda" | "torch.nn.Module.cuda")
     };
-    let gotten = gotten(view).into_iter().filter(|(_, name)| name == "torch.cuda");
+    let gotten = gotten(view, project).into_iter().filter(|(_, name)| name == "torch.cuda");
     found.extend(gotten.map(|(call, name)| (call, Severity::Warning, messages::cuda_name_left(name))));
     let names = [k.attribute, k.identifier, k.dotted_name];
     for &id in names.iter().flat_map(|kind| index.of_kind(*kind)) {
@@ -126,12 +126,14 @@ pub(crate) fn residue(
             false => (call, Severity::Warning, messages::asks_for_cuda(name)),
         });
     }
-    if let Some((key, is_lacking)) = key_for_cuda(view, own_device).filter(|_| !branch) {
+    if let Some((key, is_lacking)) = key_for_cuda(view, project, own_device).filter(|_| !branch) {
         found.push(match is_lacking {
             true => (key, Severity::Warning, messages::table_lacks_the_target()),
             false => (key, Severity::Info, messages::key_for_cuda()),
         });
     }
+    let named = names_for_cuda(view).filter(|_| !branch);
+    found.extend(named.map(|name| (name, Severity::Info, messages::key_for_cuda())));
     // A function of the program may have that name.
     for &call in view.calls("cuda").iter().filter(|call| index.receiver(**call).is_some()) {
         found.push((call, Severity::Warning, messages::cuda_call_left()));
@@ -180,8 +182,9 @@ pub(crate) fn residue(
             found.push((wildcard, Severity::Warning, message));
         }
     }
-    for device in cuda_devices(view).into_iter().filter(|id| !reached::is_default_for_cuda(view, project, *id)) {
-        found.push(match reached::harmless_comparison(view, device) {
+    for device in cuda_devices(view) {
+        let test = reached::harmless_comparison(view, device);
+        found.push(match test.or_else(|| reached::reads_default(view, project, device)) {
             Some(test) => (device, Severity::Info, messages::only_with_cuda(index.text_of(test))),
             None => (device, Severity::Warning, messages::cuda_device_left()),
         });

@@ -120,9 +120,15 @@ pub fn has_part(word: &str, part: &str) -> bool {
 }
 
 /// Whether a word is in a name of `torch.cuda` or `torch.backends.cuda` that selects no device, as in
-/// `torch.cuda.manual_seed(3)`.
+/// `torch.cuda.manual_seed(3)`, or is what a scaler or a cast is told: `GradScaler(device="cpu")`.
 fn selects_nothing(view: &FileView<'_>, word: Id) -> bool {
     let (index, k) = (&view.index, kinds());
+    let given =
+        index.parent(word).filter(|p| index.kind(*p) == k.keyword_argument && index.item(word).field == fields().name);
+    let call = given.and_then(|given| index.parent(given)).and_then(|list| index.parent(list));
+    if call.is_some_and(|call| matches!(called_name(index, call), Some("GradScaler" | "autocast"))) {
+        return true;
+    }
     let attributes = index.ancestors(word).take_while(|id| index.kind(*id) == k.attribute);
     // The longest one: `torch.cuda.amp.autocast`.
     let longest = std::iter::once(word).chain(attributes).last();

@@ -126,7 +126,8 @@ fn speaks(view: &FileView<'_>, arguments: Id, argument: Id) -> bool {
         // After the key comes the default: `getattr(args, "device", "cuda")`.
         let keys = match n {
             "get" | "pop" | "setdefault" | "getenv" => 1,
-            "getattr" | "setattr" => 2,
+            // `mock.patch.object(module, "cuda", …)`
+            "getattr" | "setattr" | "object" => 2,
             _ => usize::MAX,
         };
         let is_value = || index.parts(arguments).position(|part| part == argument).is_some_and(|at| at >= keys);

@@ -1,47 +1,83 @@
-//! Tables with an entry for the source vendor's cards.
+//! The name of the source vendor's cards where it is no device: a key, what is looked up, the name of an entry.
 
 use crate::condition::is_cuda_device;
 use crate::reached::{on_another_system, only_with_cuda};
 use python::names::called_name;
+use python::origins::Place;
 use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
-use training::FileView;
+use training::settings::is_settings;
+use training::{FileView, ProjectFacts};
 
 /// Calls whose first argument is a key.
 const LOOK_UPS: [&str; 3] = ["get", "pop", "setdefault"];
+/// Calls with names or parts of texts.
+const NAMES: [&str; 3] = ["replace", "split", "find_spec"];
+/// Calls whose second argument is the name of an attribute of the first.
+const ATTRIBUTES: [&str; 5] = ["getattr", "setattr", "hasattr", "delattr", "object"];
 
 /// The key of a file that is reported, and whether a device is looked up for which its table has no entry: such a key, or
 /// the first. `own` is the target's device.
-pub(super) fn key_for_cuda(view: &FileView<'_>, own: Option<&str>) -> Option<(Id, bool)> {
-    let index = &view.index;
-    let is_key = |string: &Id| {
-        let name = plain_string(index, *string).unwrap_or_default();
-        let is_device = name.strip_prefix("cuda").is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        is_device && is_looked_up(view, *string) && !has_own(view, *string, own)
-    };
-    let mut keys = index
-        .of_kind(kinds().string)
-        .iter()
-        .filter(|key| is_key(key))
-        .copied()
-        .filter(|key| only_with_cuda(view, *key).is_none() && !on_another_system(view, *key));
+pub(super) fn key_for_cuda(
+    view: &FileView<'_>,
+    project: &ProjectFacts<'_, '_>,
+    own: Option<&str>,
+) -> Option<(Id, bool)> {
+    let is_reached = |key: &Id| only_with_cuda(view, *key).is_none() && !on_another_system(view, *key);
+    let mut keys =
+        words_for_cuda(view).filter(|key| is_key(view, *key) && !has_own(view, *key, own)).filter(is_reached);
     let first = keys.next()?;
-    let lacking = std::iter::once(first).chain(keys).find(|key| is_of_devices(view, *key));
+    let lacking = std::iter::once(first).chain(keys).find(|key| is_of_devices(view, project, *key));
     Some((lacking.unwrap_or(first), lacking.is_some()))
 }
 
-fn is_looked_up(view: &FileView<'_>, string: Id) -> bool {
+/// Names of entries, attributes and modules, and parts of texts: a program has few.
+pub(super) fn names_for_cuda(view: &FileView<'_>) -> impl Iterator<Item = Id> {
+    let index = &view.index;
+    words_for_cuda(view).filter(|string| {
+        index.parent(*string).is_some_and(|parent| match index.keyword_name(parent) {
+            Some(keyword) => matches!(keyword, "name" | "key"),
+            None => call_with(view, parent).is_some_and(|call| takes_name(view, call, *string)),
+        })
+    })
+}
+
+/// Strings with the name of the source vendor's cards that are no devices.
+fn words_for_cuda(view: &FileView<'_>) -> impl Iterator<Item = Id> {
+    let names = |string: &Id| {
+        let name = plain_string(&view.index, *string).unwrap_or_default();
+        name.strip_prefix("cuda").is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    let strings = view.index.of_kind(kinds().string).iter().copied();
+    strings.filter(names).filter(|string| !is_cuda_device(view, *string))
+}
+
+/// The call with these arguments.
+fn call_with(view: &FileView<'_>, arguments: Id) -> Option<Id> {
+    view.index.parent(arguments).filter(|_| view.index.kind(arguments) == kinds().argument_list)
+}
+
+fn is_key(view: &FileView<'_>, string: Id) -> bool {
     let (index, k) = (&view.index, kinds());
     let Some(parent) = index.parent(string) else { return false };
-    let field = index.item(string).field;
+    let (kind, field) = (index.kind(parent), index.item(string).field);
     let is_first = || index.parts(parent).next() == Some(string);
     let looks_up = |call: Id| called_name(index, call).is_some_and(|name| LOOK_UPS.contains(&name));
-    if is_cuda_device(view, string) {
-        return false;
-    }
-    index.kind(parent) == k.pair && field == fields().key
-        || index.kind(parent) == k.subscript && field == fields().subscript
-        || index.kind(parent) == k.argument_list && is_first() && index.parent(parent).is_some_and(looks_up)
+    kind == k.pair && field == fields().key
+        || kind == k.subscript && field == fields().subscript
+        || call_with(view, parent).is_some_and(|call| is_first() && looks_up(call))
+}
+
+/// Whether a call takes one of its arguments as a name. PyTorch is the same everywhere, and so are a program's options.
+fn takes_name(view: &FileView<'_>, call: Id, string: Id) -> bool {
+    let index = &view.index;
+    let name = called_name(index, call).unwrap_or_default();
+    let mut given = index.arguments(call).positional();
+    let owner = given.next().filter(|_| ATTRIBUTES.contains(&name) && given.next() == Some(string));
+    let is_torch = |owner: Id| view.names.qualify(index, owner).is_some_and(|name| name.starts_with("torch"));
+    owner.is_some_and(|owner| !is_settings(view, index.text_of(owner)) && !is_torch(owner))
+        || NAMES.contains(&name)
+        || view.qualified(call).is_some_and(|name| name.starts_with("re."))
 }
 
 /// The dictionary of a key.
@@ -61,33 +97,26 @@ fn has_own(view: &FileView<'_>, key: Id, own: Option<&str>) -> bool {
 }
 
 /// Whether the table of a key has devices, by one of which something is looked up in it.
-fn is_of_devices(view: &FileView<'_>, key: Id) -> bool {
-    let (index, k) = (&view.index, kinds());
+fn is_of_devices(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, key: Id) -> bool {
+    let (index, origins) = (&view.index, &project.origins);
     let Some(table) = table(view, key).filter(|table| has(view, *table, "cpu")) else { return false };
-    let parent = index.parent(table);
-    let assigned = parent.and_then(|parent| index.assignment(parent)).and_then(|a| a.target());
-    let name = assigned.map(|target| index.text_of(target));
-    // A key that a loop takes from the table itself is in it.
-    let of_itself = |key: Id| {
-        index.of_kind(k.for_statement).iter().any(|of| {
-            let (left, right) = (index.field(*of, fields().left), index.field(*of, fields().right));
-            let mut names = left.into_iter().flat_map(|left| index.text_of(left).split(','));
-            names.any(|name| name.trim() == index.text_of(key))
-                && right.zip(name).is_some_and(|(right, name)| index.text_of(right).starts_with(name))
-        })
+    let Some(file) = origins.number(&view.file) else { return false };
+    let place = |id: Id| Place { file, id };
+    let is_table = |value: Id| origins.origins(place(value)).iter().any(|o| o.is_whole() && o.place == place(table));
+    // A key that a loop takes from the table itself is in it: `for key in sorted(table.keys())`.
+    let inside = |at: Place| {
+        let index = &origins.files()[at.file].index;
+        index.receiver(at.id).into_iter().chain(index.arguments(at.id).positional()).collect()
     };
-    let is_chosen = |key: Option<Id>| key.is_some_and(|key| plain_string(index, key).is_none() && !of_itself(key));
-    let reads = |at: Id| index.item(at).field != fields().left && is_chosen(index.field(at, fields().subscript));
-    if parent.is_some_and(|parent| index.kind(parent) == k.subscript && reads(parent)) {
-        return true;
-    }
-    let Some(name) = name else { return false };
-    let function = view.function_of(table);
-    let is_seen = |at: Id| name.contains('.') || function.is_none() || view.function_of(at) == function;
-    let is_it = |value: Option<Id>| value.is_some_and(|value| index.text_of(value) == name && is_seen(value));
-    index.of_kind(k.subscript).iter().any(|at| is_it(index.value(*at)) && reads(*at))
-        || view
-            .calls("get")
-            .iter()
-            .any(|call| is_it(index.receiver(*call)) && is_chosen(index.arguments(*call).positional().next()))
+    let of_itself = |key: Id| {
+        let mut found = false;
+        origins.walk(place(key), &inside, &mut |value, _| found |= value.place == place(table));
+        found
+    };
+    let is_chosen = |key: Id| plain_string(index, key).is_none() && !of_itself(key);
+    let subscripts = index.of_kind(kinds().subscript).iter().filter(|at| index.item(**at).field != fields().left);
+    let reads = subscripts.filter_map(|at| Some((index.value(*at)?, index.field(*at, fields().subscript)?)));
+    let gets = view.calls("get").iter();
+    let gets = gets.filter_map(|call| Some((index.receiver(*call)?, index.arguments(*call).positional().next()?)));
+    reads.chain(gets).any(|(value, key)| is_chosen(key) && is_table(value))
 }

@@ -11,7 +11,7 @@ use crate::reached::{on_another_system, only_with_cuda};
 use guide::ListedName;
 use python::PythonFile;
 use python::names::{Names, called_name};
-use python::origins::Place;
+use python::origins::{Part, Place};
 use python::strings::{joined_string, plain_string};
 use python::tree::{Id, Index, ROOT, fields, kinds};
 use sorting::SortedMap;
@@ -126,7 +126,7 @@ impl<'d> Lists<'d> {
         let heads: Vec<&str> = entries.keys().map(|name| name.split('.').next().unwrap_or(name)).collect();
         let known = |binding: &str| binding.split('.').next().is_some_and(|head| heads.contains(&head));
         if view.has_word("torch") || view.names.bindings.iter().any(|binding| known(&binding.qualified)) {
-            for (at, name) in used(view) {
+            for (at, name) in used(view, project) {
                 let covering = covering(&name);
                 // If its package is imported, the import is what fails.
                 let is_imported = |entry: &&&str| places.get(**entry).is_some_and(|place| !place.imports.is_empty());
@@ -184,9 +184,13 @@ impl<'d> Lists<'d> {
     fn strings(&self, view: &FileView<'_>) -> Vec<Finding> {
         let (index, k) = (&view.index, kinds());
         let mut variables: SortedMap<(bool, &str), Vec<(Id, String)>> = SortedMap::new();
+        let mut named: SortedMap<&str, (Id, &str)> = SortedMap::new();
         let mut commands: SortedMap<&str, (Id, bool)> = SortedMap::new();
         let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-        let has_environment = view.words().any(|(word, _)| is_environment(word));
+        // `patch.dict("os.environ", …)`
+        let names_environment = |string: &Id| content(index, *string).ends_with("environ");
+        let has_environment =
+            view.words().any(|(word, _)| is_environment(word)) || index.of_kind(k.string).iter().any(names_environment);
         let runs_programs = self.list(RUNNING).iter().any(|one| view.has_word(&one.name));
         let is_hidden = |at: Id| only_with_cuda(view, at).is_some() || on_another_system(view, at);
         let mut set = |name: &str, at: Id, is_read: bool| {
@@ -209,6 +213,13 @@ impl<'d> Lists<'d> {
             let assigned = text.split([' ', ';', '\n']).filter_map(|word| Some(word.split_once('=')?.0));
             for name in assigned.chain(Some(text).filter(|_| has_environment && !is_count)) {
                 set(name, string, reads(view, string));
+            }
+            // Where nothing speaks of the environment, it may be passed on, or be something else.
+            let listed = self.entry(CHOOSING, text).or_else(|| self.entry(VARIABLES, text));
+            if let Some(listed) =
+                listed.filter(|_| !has_environment && !is_count && is_name(text) && !is_hidden(string))
+            {
+                named.entry(&listed.name).or_insert((string, text));
             }
             let is_run = runs_programs && !is_key && !is_looked_up;
             for command in commands_in(text).filter(|_| is_run) {
@@ -234,7 +245,8 @@ impl<'d> Lists<'d> {
         for &keyword in index.of_kind(k.keyword_argument).iter().filter(of_environment) {
             set(index.keyword_name(keyword).unwrap_or_default(), keyword, false);
         }
-        let mut found = Vec::new();
+        let said = named.into_iter().map(|(_, (at, name))| (at, Severity::Info, messages::cuda_variable_named(name)));
+        let mut found: Vec<Finding> = said.collect();
         for ((is_read, entry), places) in variables {
             let chooses = self.list(CHOOSING).iter().find(|one| one.name == entry);
             let Some(listed) = chooses.or_else(|| self.list(VARIABLES).iter().find(|one| one.name == entry)) else {
@@ -361,7 +373,7 @@ fn imported(view: &FileView<'_>) -> Vec<(Id, String, bool)> {
 }
 
 /// Where a file uses something that it imports, with its full name: `cuda.jit`, `getattr(torch, "cuda")`.
-pub(super) fn used(view: &FileView<'_>) -> Vec<(Id, String)> {
+fn used(view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Vec<(Id, String)> {
     let (index, k) = (&view.index, kinds());
     let mut out = Vec::new();
     for &id in [k.attribute, k.identifier].iter().flat_map(|kind| index.of_kind(*kind)) {
@@ -378,7 +390,7 @@ pub(super) fn used(view: &FileView<'_>) -> Vec<(Id, String)> {
         }
         out.extend(full_name(view, id).map(|name| (id, name)));
     }
-    out.extend(gotten(view));
+    out.extend(gotten(view, project));
     sorting::by_key(&mut out, |(at, _)| index.item(*at).start);
     out
 }
@@ -393,15 +405,38 @@ fn full_name(view: &FileView<'_>, id: Id) -> Option<String> {
     view.names.qualify(&view.index, id).or_else(as_written)
 }
 
-/// `getattr(torch, "cuda")` is `torch.cuda`.
-pub(super) fn gotten(view: &FileView<'_>) -> Vec<(Id, String)> {
-    let index = &view.index;
-    let full = |call: &Id| {
+/// Names that are got from a module in another way than by its name: `getattr(torch, "cuda")`, `load_torch().cuda`.
+pub(super) fn gotten(view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Vec<(Id, String)> {
+    let (index, k) = (&view.index, kinds());
+    let by_name = |call: &Id| {
         let mut given = index.arguments(*call).positional();
         let (owner, name) = (given.next()?, plain_string(index, given.next()?)?);
-        Some((*call, format!("{}.{name}", full_name(view, owner)?)))
+        let module = full_name(view, owner).or_else(|| module_given(view, project, owner))?;
+        Some((*call, format!("{module}.{name}")))
     };
-    view.calls("getattr").iter().filter_map(full).collect()
+    let of_value = |attribute: &Id| {
+        let attribute = index.attribute(index.parent(*attribute)?)?;
+        let is_value = |id: &Id| [k.call, k.subscript].contains(&index.kind(*id));
+        let module = attribute.owner().filter(is_value).and_then(|owner| module_given(view, project, owner))?;
+        Some((attribute.id(), format!("{module}.{}", attribute.name()?)))
+    };
+    let by_names = view.calls("getattr").iter().filter_map(by_name);
+    by_names.chain(view.identifiers("cuda").iter().filter_map(of_value)).collect()
+}
+
+/// The module that an expression gives: what a function imports and returns, `sys.modules["torch"]`.
+fn module_given(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, value: Id) -> Option<String> {
+    let origins = &project.origins;
+    let place = Place { file: origins.number(&view.file)?, id: value };
+    origins.origins(place).into_iter().find_map(|origin| {
+        let file = origins.files()[origin.place.file];
+        let first = file.names.qualify(&file.index, origin.place.id)?;
+        origin.parts().iter().rev().try_fold(first, |of, part| match part {
+            Part::Attribute(name) => Some(format!("{of}.{name}")),
+            Part::Item(name) => Some((*name).to_owned()).filter(|_| of == "sys.modules"),
+            Part::Any => None,
+        })
+    })
 }
 
 /// Names in backticks, each once, and at most four.

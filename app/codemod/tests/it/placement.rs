@@ -158,6 +158,17 @@ fn a_program_that_only_empties_a_cache_names_no_device() {
     check("xpu", &before, &after);
 }
 
+/// A port takes the scaler away, after which nothing would name a device.
+#[test]
+fn a_scaler_that_is_told_a_device_moves_nothing() {
+    let text = "import torch\n\nmodel = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n\
+                scaler = torch.amp.GradScaler(device=\"cpu\")\nfor x in loader:\n    scaler.scale(model(x).sum()).backward()\n    \
+                scaler.step(optimizer)\n    scaler.update()\n";
+    let (after, _) = ported_script("hpu", text);
+    assert!(after.contains("model.to(\"hpu\")\n") && !after.contains("scaler"), "{after}");
+    assert_eq!(ported_script("hpu", &after).0, after);
+}
+
 #[test]
 fn a_model_that_follows_its_input_names_no_device() {
     let program = |moved: &str, model: &str| {

@@ -317,3 +317,45 @@ fn a_group_before_the_tile_is_chosen() {
         check_in_project("xpu", &[("a.py", &of(wraps, start))], words, false);
     }
 }
+
+/// What a step needs is written in more than ten rounds: its class, the options, the first instance's functions, and what is
+/// left of the program's tests is taken away line by line.
+#[test]
+fn a_step_that_is_simplified_in_many_rounds() {
+    let program = r#"import torch
+
+
+class Trainer:
+    def train(self, net, loader, settings, scaler):
+        torch.save(settings, "settings.pt")
+        optimizer = AdamW(net.parameters())
+        if settings["half"]:
+            for n, batch in enumerate(loader):
+                if settings["half"]:
+                    with amp.autocast():
+                        out = net(**batch)
+                else:
+                    out = net(batch)
+                    loss = out[0]
+                    print(loss, end="")
+
+                if settings["parts"] > 1:
+                    loss = loss / settings["parts"]
+
+                if settings["half"]:
+                    scaler.scale(loss).backward()
+                else:
+                    loss.backward()
+
+                if (n + 1) % settings["parts"] == 0:
+                    if settings["half"]:
+                        scaler.update()
+                    else:
+                        optimizer.step()
+                    print(n)
+"#;
+    let ported = port_files(&[("a.py", program)], &in_place("popdist"));
+    let file = &ported.files[0];
+    assert!(ported.certificate.idempotent && file.changed, "{:?}", file.diagnostics);
+    assert!(ported.certificate.rounds > 10, "{}", ported.certificate.rounds);
+}

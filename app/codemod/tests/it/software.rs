@@ -262,12 +262,20 @@ fn a_table_without_an_entry_for_the_target() {
     let lacks = "has an entry for CUDA and none for the target";
     check("t = {\"cpu\": 1, \"cuda\": 2}[x.device.type]\n", 1, WARNING, lacks);
     check("t = {\n    \"cuda\": 2,\n    \"cpu\": 1,\n}\ny = t[kind]\n", 2, WARNING, lacks);
-    check("self.t = {\"cpu\": 1, \"cuda\": 2}\ny = self.t.get(kind)\n", 1, WARNING, lacks);
+    let kept = "class A:\n    def __init__(self):\n        self.t = {\"cpu\": 1, \"cuda\": 2}\n\n    def f(self, kind):\n        return self.t.get(kind)\n";
+    check(kept, 3, WARNING, lacks);
+    // By another name, and in another function.
+    check("t = {\"cpu\": 1, \"cuda\": 2}\nsizes = t\ny = sizes[kind]\n", 1, WARNING, lacks);
+    check("def f(t):\n    return t[kind]\n\n\nf({\"cpu\": 1, \"cuda\": 2})\n", 5, WARNING, lacks);
     // One note, at the first key.
-    let key = "is a key here";
+    let key = "is a key or a name here";
     check("t = {\"cpu\": 0, \"cuda\": 0}\nt[\"cuda\"] += 1\n", 1, INFO, key);
     check("t = {\"cpu\": 0, \"cuda\": 0}\nt[kind] = 1\n", 1, INFO, key);
-    check("t = {\"cpu\": 0, \"cuda\": 0}\nfor name in t:\n    print(t[name])\n", 1, INFO, key);
+    for names in ["t", "sorted(t)", "t.keys()", "list(t)"] {
+        check(&format!("t = {{\"cpu\": 0, \"cuda\": 0}}\nfor name in {names}:\n    print(t[name])\n"), 1, INFO, key);
+    }
+    check("t = {\"cpu\": 0, \"cuda\": 0}\nfor name, _ in t.items():\n    print(t[name])\n", 1, INFO, key);
+    check("def f():\n    t = {\"cpu\": 0, \"cuda\": 0}\n\n\ndef g(t):\n    return t[kind]\n", 2, INFO, key);
     let other = "def g(t, i):\n    return t[i]\n\n\ndef f():\n    t = {\"cpu\": 0, \"cuda\": 0}\n    return t\n";
     check(other, 6, INFO, key);
     check_one("y = t.get(\"cuda\")\nz = t[\"cuda\"]\n", 1, key);
@@ -278,6 +286,46 @@ fn a_table_without_an_entry_for_the_target() {
     let own = said("xpu", "t = {\"cuda\": 1, \"xpu\": 2, \"cpu\": 3}[kind]\n");
     assert_eq!(own, [0; 0]);
     check_silent("t = {\"cuda_home\": 1}\nprint(\"cuda\")\n");
+}
+
+#[test]
+fn a_name_that_is_no_device() {
+    let key = "is a key or a name here";
+    check_one("x = Backend(name=\"cuda\")\n", 1, key);
+    check_one("import re\n\nx = re.sub(\"cuda\", \"\", name)\n", 3, key);
+    check_one("x = name.replace(\"cuda\", \"gpu\")\n", 1, key);
+    check_one("x = hasattr(net, \"cuda\")\n", 1, key);
+    check_one("x = find_spec(\"cuda\")\n", 1, key);
+    let said =
+        said("ipu", "x = a.replace(\"hip\", \"cuda\")\ny = {\"cuda\": 1}\nz = b.split(\"cuda\")\nv = y[\"cuda\"]\n");
+    assert_eq!(said.iter().map(|d| d.original.line).collect::<Vec<_>>(), [1, 2, 3]);
+    let patched = "with mock.patch.object(net, \"cuda\", other):\n    pass\n";
+    check_one(patched, 1, key);
+    assert_eq!(port_script("hpu", patched).files[0].text, patched);
+    let device = "with mock.patch.object(net, \"device\", \"cuda\"):\n    pass\n";
+    check_one(device, 1, "names a CUDA device");
+    check_silent("import torch\n\nx = hasattr(torch, \"cuda\")\nx = os.path.join(base, \"cuda\")\n");
+}
+
+#[test]
+fn a_variable_in_an_environment_that_is_named_as_a_string() {
+    let set = "with patch.dict(\"os.environ\", {\"CUDA_VISIBLE_DEVICES\": \"3\"}):\n    pass\n";
+    check(set, 1, WARNING, "`CUDA_VISIBLE_DEVICES`");
+    // Nothing says what it is.
+    let named = "If `NCCL_DEBUG` becomes a variable";
+    check_one("start({\"NCCL_DEBUG\": level})\ny = config[\"NCCL_ALGO\"]\n", 1, named);
+    check_silent("print(\"NCCL_DEBUG\")\nx = \"NCCL_DEBUG is set\"\n");
+}
+
+#[test]
+fn the_module_as_a_value() {
+    let given = "def _torch():\n    import torch\n\n    return torch\n\n\n";
+    let left = "`torch.cuda` remains";
+    check(&format!("{given}getattr(_torch(), \"cuda\").synchronize()\n"), 7, WARNING, left);
+    check(&format!("{given}_torch().cuda.synchronize()\n"), 7, WARNING, left);
+    check("import sys\n\nsys.modules[\"torch\"].cuda.synchronize()\n", 3, WARNING, left);
+    check("import sys\n\nt = sys.modules[\"torch\"]\ngetattr(t, \"cuda\").synchronize()\n", 4, WARNING, left);
+    check_silent("import sys\n\nsys.modules[\"jax\"].cuda.synchronize()\nload().cuda.synchronize()\n");
 }
 
 #[test]
