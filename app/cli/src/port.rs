@@ -213,7 +213,7 @@ pub(crate) fn port(project: &Project, recipes: &RecipeSet, options: &Options) ->
     ported.put_back(&notebooks);
     for file in &mut ported.files {
         if let Some(notebook) = notebooks.get(&file.path) {
-            notebook_shell::report(notebook, file, &options.target);
+            notebook_shell::report(notebook, file, recipes, options);
         }
     }
     let existing =

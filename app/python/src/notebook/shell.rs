@@ -71,6 +71,7 @@ fn command(statement: &str) -> Option<String> {
             }
             "cd" => Some(format!("cd {rest}")),
             "system" | "sx" => Some(rest.to_owned()),
+            "pip" | "conda" | "mamba" => Some(format!("{name} {rest}")),
             _ => None,
         };
     }
