@@ -81,22 +81,14 @@ fn installed(line: &str) -> String {
     packages
 }
 
-/// What a port says of packages and what it would change, each with the recipe.
+/// What a port says of packages, each with the recipe.
 fn packages(requirements: &str, recipes: &RecipeSet, options: &Options) -> Vec<(String, String)> {
     if requirements.is_empty() {
         return Vec::new();
     }
     let list = SourceFile { path: "requirements.txt".to_owned(), text: requirements.to_owned() };
     let ported = codemod::port(&[list], recipes, &Options { style: Style::InPlace, ..options.clone() });
-    let infos = recipes.recipes_for(&options.target);
-    let reason = |id: &String| infos.iter().find(|recipe| recipe.id == *id).map(|recipe| recipe.reason.clone());
-    let mut found: Vec<(String, String)> = Vec::new();
-    for file in ported.files {
-        found.extend(file.diagnostics.into_iter().map(|said| (said.recipe, said.message)));
-        found.extend(file.edits.into_iter().filter_map(|edit| Some((edit.recipe.clone(), reason(&edit.recipe)?))));
-    }
-    found.dedup();
-    found
+    ported.files.into_iter().flat_map(|file| file.diagnostics).map(|said| (said.recipe, said.message)).collect()
 }
 
 /// The line of a program that is this line of a cell, or the first of the cell: a shell's cell is one call there.

@@ -190,7 +190,7 @@ pub(crate) fn pattern_by_place<'p>(pattern: &mut NodePattern, parameters: &dyn F
             let mut all = names.iter().map(|name| parameters(name));
             all.next().flatten().filter(|first| all.all(|other| other == Some(*first)))
         }
-        Some(Called::Method(_) | Called::Variable(_) | Called::Member(..)) | None => None,
+        Some(Called::Method(_) | Called::Variable(_) | Called::Member(_)) | None => None,
     };
     if let Some(parameters) = called {
         pattern.take_by_place(parameters);

@@ -136,7 +136,7 @@ pub enum Called {
     /// `$F(…)` or `$X.$F(…)`.
     Variable(String),
     /// `torch.$F(…)`: the module and the metavariable.
-    Member(String, String),
+    Member(Box<[String; 2]>),
     /// One of these names, each dotted or as it is written.
     OneOf(Vec<String>),
 }
@@ -146,7 +146,8 @@ impl Called {
     pub fn one_of(&self, names: &dyn Fn(&str) -> Option<Vec<String>>) -> Option<Self> {
         match self {
             Self::Variable(variable) => names(variable).map(Self::OneOf),
-            Self::Member(module, variable) => {
+            Self::Member(member) => {
+                let [module, variable] = &**member;
                 let of_module = |name: String| if name.contains('.') { name } else { format!("{module}.{name}") };
                 names(variable).map(|names| Self::OneOf(names.into_iter().map(of_module).collect()))
             }
@@ -315,7 +316,7 @@ impl Build<'_, '_> {
             return Some(Called::Qualified(name));
         }
         if let Some((module, variable)) = self.member(function) {
-            return Some(Called::Member(module, variable));
+            return Some(Called::Member(Box::new([module, variable])));
         }
         if function.kind_id() == k.attribute {
             let name = self.text(function.child_by_field_id(fields().attribute)?);
@@ -484,7 +485,7 @@ impl NodePattern {
             Called::Method(name) => Some(vec![name]),
             Called::Qualified(name) => Some(names.last_names(name).collect()),
             Called::OneOf(all) => Some(all.iter().flat_map(|name| names.last_names(name)).collect()),
-            Called::Variable(_) | Called::Member(..) => None,
+            Called::Variable(_) | Called::Member(_) => None,
         }
     }
 

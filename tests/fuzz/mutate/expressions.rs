@@ -73,7 +73,7 @@ const ARGUMENTS: &[&str] = &[
     ", x for x in y",
 ];
 
-fn is_expression(index: &Index<'_>, item: &Item<'_>) -> bool {
+fn is_expression(index: &Index<'_>, item: &Item) -> bool {
     let k = kinds();
     let expressions = [
         k.call,

@@ -369,14 +369,36 @@ fn used_before<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) 
         let all = function.map_or(calls, |function| index.within(calls, function));
         all[..all.partition_point(|call| *call < at)].iter().rev().take(CALLS_BEFORE).copied().collect()
     };
-    // Nothing runs in between that may keep it from having run.
+    // It certainly ran, and what it read is still what it was: nothing gives the name or the part another value from there on.
+    let conditional = [
+        k.lambda,
+        k.list_comprehension,
+        k.set_comprehension,
+        k.dictionary_comprehension,
+        k.generator_expression,
+        k.boolean_operator,
+        k.conditional_expression,
+    ];
     let runs_before = |call: &Id| {
-        let statement = view.statement_of(*call);
-        view.function_of(*call) == function
-            && statement.is_some_and(|statement| {
-                index.item(statement).next <= at
-                    && index.parent(statement).is_some_and(|block| index.is_within(at, block))
-            })
+        let statement = view.statement_of(*call).filter(|_| view.function_of(*call) == function);
+        statement.is_some_and(|statement| {
+            let mut around = index.ancestors(*call).take_while(|around| *around >= statement);
+            index.item(statement).next <= at
+                && index.parent(statement).is_some_and(|block| index.is_within(at, block))
+                && around.all(|around| !conditional.contains(&index.kind(around)))
+        })
+    };
+    let stays = |call: Id, read: Id| {
+        let Some(name) = std::iter::successors(Some(read), |id| index.parts(*id).next()).last() else { return false };
+        let visible = |id| project.origins.visible_name(Place { file, id }, index.text_of(name));
+        let is_kept = |statement: &Id| {
+            let deletes = |id: &Id| index.is_text(*id, index.text_of(name));
+            !index.of_kind_in(k.identifier, *statement).iter().any(deletes)
+        };
+        std::ptr::eq(visible(at), visible(name))
+            && visible(name).iter().all(|bound| bound.id < call)
+            && index.bindings(index.text_of(read)).iter().all(|store| *store < call)
+            && index.of_kind(k.delete_statement).iter().all(is_kept)
     };
     let is_read = |id: &Id| {
         let is_entry = index.kind(*id) == k.subscript
@@ -395,7 +417,8 @@ fn used_before<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) 
     let all = moved
         .map(|(call, id)| (call, id, given(id)))
         .chain(made.map(|(call, id)| (call, id, Some(given(id).unwrap_or(by_use)))));
-    let found = all.filter(|(call, ..)| runs_before(call)).max_by_key(|(call, ..)| *call)?;
+    let found = all.filter(|(call, id, _)| runs_before(call) && stays(*call, *id));
+    let found = found.max_by_key(|(call, ..)| *call)?;
     Some((index.text_of(found.1), found.2.filter(|held| held.is_accelerator)?))
 }
 

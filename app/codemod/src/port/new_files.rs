@@ -28,9 +28,6 @@ pub(super) fn new_files(
         let importing: Vec<usize> = (0..views.len()).filter(|n| imports(views[*n], name)).collect();
         let Some(first) = importing.first() else { continue };
         let modules = Modules::of(views.iter().map(|view| &view.file).collect());
-        if modules.has(name) {
-            continue;
-        }
         let text = as_imported_by(views[*first], &module.text);
         // Python looks next to the program, wherever the import is.
         let starts = starts_of(&views);
@@ -41,17 +38,38 @@ pub(super) fn new_files(
         let mut folders = SortedSet::new();
         for file in importing {
             let roots: SortedSet<&str> = programs(file).into_iter().map(|start| modules.import_root(start)).collect();
-            let path = |root: &&str| if root.is_empty() { format!("{name}.py") } else { format!("{root}/{name}.py") };
-            let paths: Vec<String> = roots.iter().map(path).collect();
-            let range = first_import(views[file], &[name.to_owned()]).map(|id| views[file].index.range(id));
-            let said = messages::new_file(paths.join("`, `"));
-            let remark = Remark::warning(range.unwrap_or(0..0), &module.recipe, said);
-            remarks.insert(numbers[file], Remark { severity: Severity::Info, ..remark });
+            let at = |root: &str, end: &str| if root.is_empty() { end.to_owned() } else { format!("{root}/{end}") };
+            let existing = |root: &&str| {
+                let paths = [at(root, &format!("{name}.py")), at(root, &format!("{name}/__init__.py"))];
+                views.iter().find(|view| paths.iter().any(|path| path == view.path))
+            };
+            let (there, lacking): (Vec<&str>, Vec<&str>) = roots.into_iter().partition(|root| existing(root).is_some());
+            let unfit = there.iter().filter_map(existing).find(|other| !has_what_is_imported(other, views[file], name));
+            let paths: Vec<String> = lacking.iter().map(|root| at(root, &format!("{name}.py"))).collect();
+            let said = match unfit {
+                Some(other) => Some((Severity::Warning, messages::new_file_exists(other.path))),
+                None if paths.is_empty() => None,
+                None => Some((Severity::Info, messages::new_file(paths.join("`, `")))),
+            };
+            if let Some((severity, said)) = said {
+                let range = first_import(views[file], &[name.to_owned()]).map(|id| views[file].index.range(id));
+                let remark = Remark::warning(range.unwrap_or(0..0), &module.recipe, said);
+                remarks.insert(numbers[file], Remark { severity, ..remark });
+            }
             folders.extend(paths);
         }
         files.extend(folders.into_iter().map(|path| new_file(path, module, &text)));
     }
     (files, remarks)
+}
+
+/// Whether a module of the project has all that a file imports from it.
+fn has_what_is_imported(module: &FileView<'_>, file: &FileView<'_>, name: &str) -> bool {
+    let imported =
+        file.names.bindings.iter().filter_map(|binding| binding.qualified.strip_prefix(name)?.strip_prefix('.'));
+    let is_there =
+        |own: &str| module.defines(own) || module.assigns(own) || module.names.bindings.iter().any(|b| b.local == own);
+    !module.names.wildcards.is_empty() || imported.filter(|own| !own.contains('.')).all(is_there)
 }
 
 /// Removes a new file that is there already, outside of what was ported. If it has other contents, the messages about it

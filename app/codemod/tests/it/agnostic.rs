@@ -128,6 +128,19 @@ fn a_device_that_an_object_holds() {
         "net.to(torch.device(args.where))\ntorch.cuda.synchronize()\n",
         "net.to(torch.device(args.where))\n(torch.xpu if torch.device(args.where).type == \"xpu\" else torch.cuda).synchronize()\n",
     );
+    // It may have another value by then, be gone, or never have been read.
+    for changed in ["args.where = None", "args = other", "del args", "for args in all:\n    pass", "del args.where"] {
+        let program = |call: &str| format!("net.to(torch.device(args.where))\n{changed}\n{call}\n");
+        check(&program("torch.cuda.synchronize()"), &program(by_test));
+    }
+    for never in [
+        "f = lambda: torch.device(args.where)",
+        "late and torch.device(args.where)",
+        "[torch.device(c.where) for c in all]",
+    ] {
+        let program = |call: &str| format!("{never}\n{call}\n");
+        check(&program("torch.cuda.synchronize()"), &program(by_test));
+    }
     // In an f-string the quotes are not the string's.
     check(
         &format!("cfg = {{'device': {choice}}}\nnet.to(cfg['device'])\nprint(f'{{torch.cuda.memory_allocated()}}')\n"),

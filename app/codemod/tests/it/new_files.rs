@@ -57,9 +57,18 @@ fn a_module_is_added_where_the_program_finds_it() {
 
 #[test]
 fn an_existing_module_stays_the_only_one() {
-    for path in ["xpu_lightning.py", "src/xpu_lightning.py", "xpu_lightning/__init__.py"] {
-        check(&[("a.py", "TRAINERMAIN"), (path, "class XPUAccelerator:\n    pass\n")], &[]);
+    let (own, other) = ("class XPUAccelerator:\n    pass\n\n\nclass SingleXPUStrategy:\n    pass\n", "x = 1\n");
+    for path in ["xpu_lightning.py", "xpu_lightning/__init__.py"] {
+        check(&[("a.py", "TRAINERMAIN"), (path, own)], &[]);
+        let text = format!("{TRAINER}{MAIN}");
+        let ported = port_files(&[("a.py", &text), (path, other)], &in_place("xpu"));
+        let said =
+            ported.files[0].diagnostics.iter().find(|said| said.recipe == "lightning-xpu#file").expect("a message");
+        assert!(said.severity == Severity::Warning && said.message.contains(path), "{said:?}");
+        assert_eq!(ported.new_files().count(), 0);
     }
+    // Python does not look there.
+    check(&[("a.py", "TRAINERMAIN"), ("old/xpu_lightning.py", own)], &["xpu_lightning.py"]);
 }
 
 #[test]
