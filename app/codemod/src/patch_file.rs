@@ -66,11 +66,14 @@ pub fn git_patch_from_any(path: &str, aside: &str, old: &str, executable: bool) 
         let all = Hunk { old_end: count, ..Hunk::default() };
         write_lines(&mut out, &[all], &old, &[], 0, count);
     }
-    let from = quoted(&format!("a/{aside}"));
+    out + &git_patch_from_aside(path, aside)
+}
+
+/// A patch of one file whose reverse moves the file, whatever is in it, to `aside`.
+pub fn git_patch_from_aside(path: &str, aside: &str) -> String {
+    let (from, b) = (quoted(&format!("a/{aside}")), quoted(&format!("b/{path}")));
     let (plain_from, plain_to) = (quoted(aside), quoted(path));
-    let _ =
-        write!(out, "diff --git {from} {b}\nsimilarity index 100%\nrename from {plain_from}\nrename to {plain_to}\n");
-    out
+    format!("diff --git {from} {b}\nsimilarity index 100%\nrename from {plain_from}\nrename to {plain_to}\n")
 }
 
 /// Start and length of a hunk's lines as git counts them: from 1, an empty range names the line before it.

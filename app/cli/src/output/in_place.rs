@@ -51,9 +51,11 @@ pub(crate) fn write_back(
         let (numbers, changes): (Vec<usize>, Vec<_>) = changes.into_iter().unzip();
         let new: Vec<(PathBuf, &PortedFile)> =
             ported.new_files().filter_map(|file| Some((project.place_of(file)?, file))).collect();
-        let saved = patch.map(|patch| SavedPatch::begin(patch, project.root.as_deref(), &changes, &new)).transpose()?;
-        // Before the files that import them.
-        let added: Vec<&PortedFile> = new.iter().filter(|new| add(new, &mut fine)).map(|(_, file)| *file).collect();
+        // Before the files that import them, and before the patch, whose reverse moves them.
+        let added: Vec<(PathBuf, &PortedFile)> = new.into_iter().filter(|new| add(new, &mut fine)).collect();
+        let saved = patch.map(|patch| SavedPatch::begin(patch, project.root.as_deref(), &changes, &added)).transpose();
+        let saved = saved.inspect_err(|_| added.iter().for_each(|(place, _)| _ = fs::remove_file(place)))?;
+        let added: Vec<&PortedFile> = added.into_iter().map(|(_, file)| file).collect();
         let mut written = Vec::new();
         let mut is_torn = false;
         for (n, Change { input, old, new, replacement }) in numbers.into_iter().zip(changes) {

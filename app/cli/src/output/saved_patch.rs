@@ -34,7 +34,7 @@ pub(super) struct SavedPatch {
 }
 
 impl SavedPatch {
-    /// Saves the first form. An existing file may be the patch of an earlier port, and is kept.
+    /// Saves the first form; what is new is there already. An existing file may be the patch of an earlier port, and is kept.
     pub(super) fn begin(
         file: &Path,
         root: Option<&Path>,
@@ -47,7 +47,7 @@ impl SavedPatch {
             let last = New::beside(&whole)?
                 .fill(|path| fs::write(path, exact(changes.iter().map(lines_of), new.iter().map(|(_, file)| *file))))?;
             if !changes.is_empty() {
-                New::beside(&whole)?.fill(|path| fs::write(path, from_any(&aside, changes)))?.place(&whole)?;
+                New::beside(&whole)?.fill(|path| fs::write(path, from_any(&aside, changes, new)))?.place(&whole)?;
                 sync_folder(&whole);
             }
             Ok::<_, std::io::Error>(last)
@@ -138,7 +138,7 @@ fn exact<'a>(
     changed.chain(new.map(|file| codemod::git_patch_of_new(&file.path, &file.text))).collect()
 }
 
-fn from_any(aside: &str, changes: &[Change<'_>]) -> String {
+fn from_any(aside: &str, changes: &[Change<'_>], new: &[(PathBuf, &PortedFile)]) -> String {
     let mut patch = format!(
         "This port was stopped, or is still being written. `git apply -R` of this file gives every file its text from before the port, \
          whether it was\nreplaced or not, and keeps what is in it now in {aside}. To finish the port instead, run it again, without --patch.\n"
@@ -146,6 +146,9 @@ fn from_any(aside: &str, changes: &[Change<'_>]) -> String {
     for Change { input, old, replacement, .. } in changes {
         let path = &input.path;
         patch += &codemod::git_patch_from_any(path, &format!("{aside}/{path}"), old, replacement.is_executable());
+    }
+    for (_, PortedFile { path, .. }) in new {
+        patch += &codemod::git_patch_from_aside(path, &format!("{aside}/{path}"));
     }
     patch
 }

@@ -70,6 +70,40 @@ fn number_of(name: &str, usual: usize) -> usize {
 }
 
 #[test]
+fn a_file_that_a_killed_run_added_is_taken_back() {
+    let home = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+    let home = home.path();
+    let trainer = "import lightning as L\n\nL.Trainer(accelerator=\"gpu\", devices=1).fit(net)\n";
+    fill(home, 100);
+    fs::write(home.join("p/zz.py"), trainer).unwrap();
+    let (patch, added) = (home.join("port.patch"), home.join("p/xpu_lightning.py"));
+    let mut stopped = 0;
+    for _ in 0..40 {
+        let words = ["port", "--target", "xpu", "--write", "--patch", "port.patch", "p"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+        let mut run =
+            command.current_dir(home).args(words).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        while !patch.exists() && run.try_wait().unwrap().is_none() {}
+        run.kill().unwrap();
+        run.wait().unwrap();
+        if patch.exists() {
+            stopped += usize::from(fs::read_to_string(&patch).unwrap().starts_with("This port was stopped"));
+            take_back(home);
+            fs::remove_file(&patch).unwrap();
+            assert!(!added.exists());
+            assert_eq!(fs::read_to_string(home.join("p/zz.py")).unwrap(), trainer);
+        } else {
+            // It was added, and nothing else was done.
+            fs::remove_file(&added).ok();
+        }
+        if stopped == 3 {
+            return;
+        }
+    }
+    panic!("no run was killed while it wrote");
+}
+
+#[test]
 fn a_run_killed_at_any_moment_can_be_taken_back() {
     let (files, kills) = (number_of("KILLED_FILES", 200), number_of("KILLS", 16));
     // In memory, if possible: a kill loses nothing of what was written, and a disk would take most of the time.

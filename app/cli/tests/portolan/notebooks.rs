@@ -155,12 +155,13 @@ fn a_shell_cell_keeps_its_place() {
 #[test]
 fn packages_that_a_notebook_installs() {
     let shell =
-        NOTEBOOK.replace("!pip install torchinfo", r"!pip install torchinfo bitsandbytes\n%pip install -U torch");
+        NOTEBOOK.replace("!pip install torchinfo", r"!pip install torchinfo bitsandbytes\n%pip install -U torch cupy");
     let home = folder(&[("nb.ipynb", &shell)]);
     let ran = portolan(home.path(), &["port", "--target", "hpu", "nb.ipynb"]);
     let said = |place: &str, words: &str| ran.err.lines().any(|line| line.contains(place) && line.contains(words));
     assert!(said("nb.ipynb:cell 2:2:", "software for NVIDIA GPUs, or a build for them: `bitsandbytes`"), "{ran:?}");
     assert!(said("nb.ipynb:cell 2:3:", "[shell#stock-framework]"), "{ran:?}");
+    assert!(said("nb.ipynb:cell 2:3:", "`cupy`"), "{ran:?}");
 }
 
 /// The lines for a shell go through the check of scripts; a line with a message of the port's own has no second one.
