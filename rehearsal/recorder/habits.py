@@ -20,12 +20,16 @@ class _Shell:
 
     def run_cell_magic(self, name, line, cell):
         if name in ("writefile", "file") and line.strip():
-            *options, path = shlex.split(line)
-            with open(path, "a" if {"-a", "--append"} & set(options) else "w", encoding="utf-8") as out:
-                out.write(cell)
-            # A notebook imports from the folder that it runs in.
-            if os.getcwd() not in sys.path:
-                sys.path.append(os.getcwd())
+            try:
+                *options, path = shlex.split(line)
+            except ValueError:
+                *options, path = line.split()
+            path = os.path.expanduser(path)
+            # A notebook imports from the folder that it runs in; here its program is in another one.
+            for place in {path, os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), path)}:
+                if os.path.isdir(os.path.dirname(os.path.abspath(place))):
+                    with open(place, "a" if {"-a", "--append"} & set(options) else "w", encoding="utf-8") as out:
+                        out.write(cell)
             return
         if name not in ("html", "javascript", "latex", "markdown", "svg"):
             print(f"rehearsal: not run: the cell %%{name} {line}".rstrip())

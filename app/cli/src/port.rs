@@ -105,7 +105,8 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     }
     say!("{}", account(ledgers));
     let changed = ported.files.iter().any(|file| file.changed);
-    if let Some(command) = twin.and_then(|twin| twin.portolan).filter(|_| changed) {
+    // Of a folder that was ported in place there is no original to run.
+    if let Some(command) = twin.and_then(|twin| twin.portolan).filter(|_| changed && !args.write) {
         let folder = if project.whole_folder { ", in the project's folder" } else { "" };
         say_line!("portolan: to compare original and port on this machine's CPU{folder}:\n  {command}");
     }

@@ -15,12 +15,30 @@ pub(crate) const VALUES: &str = "configured_for_cuda";
 /// Devices by which lists of packages are named, each with the targets that are meant.
 pub(crate) const NAMED: &str = "devices_of_lists";
 
-/// Whether a list of packages is another device's by its name, `requirements.rocm.txt`: a project has one for each.
-pub(crate) fn is_of_another_device(path: &str, target: &str, definitions: &Definitions) -> bool {
+/// Whether the device that a list of packages is named for, `requirements.rocm.txt`, is the target: a project has one for each.
+/// None if its name has no device.
+pub(crate) fn is_for_target(path: &str, target: &str, definitions: &Definitions) -> Option<bool> {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let of = |device: &&ListedName| name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == device.name);
-    let mut devices = definitions.names(NAMED).iter().filter(of).peekable();
-    devices.peek().is_some() && !devices.any(|device| device.remark.split(' ').any(|meant| meant == target))
+    let devices: Vec<&ListedName> = definitions.names(NAMED).iter().filter(of).collect();
+    let is_meant = |device: &&ListedName| device.remark.split(' ').any(|meant| meant == target);
+    (!devices.is_empty()).then(|| devices.iter().any(is_meant))
+}
+
+/// Whether it is another device's.
+pub(crate) fn is_of_another_device(path: &str, target: &str, definitions: &Definitions) -> bool {
+    is_for_target(path, target, definitions) == Some(false)
+}
+
+/// Whether a file lists packages by its name: for pip, or an environment for conda.
+pub(crate) fn is_list(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    is_requirements(path) || name.starts_with("environment") && (name.ends_with(".yml") || name.ends_with(".yaml"))
+}
+
+/// Whether a list of packages is that of the whole project.
+pub(crate) fn is_plain_list(path: &str) -> bool {
+    ["requirements.txt", "environment.yml", "environment.yaml"].contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
 /// Whether a file lists requirements for pip.

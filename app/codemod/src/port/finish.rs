@@ -55,12 +55,16 @@ pub(super) fn finish(
         })
         .collect();
     let with_settings: Vec<_> = configured.iter().filter(|(_, _, settings)| !settings.is_empty()).collect();
-    let lists = |state: &&State<'_>| configured::is_requirements(&state.source.path);
-    let is_others = |state: &State<'_>| {
-        configured::is_of_another_device(&state.source.path, &plan.options.target, plan.settings.definitions)
-    };
-    let others_lists = states.iter().position(|state| lists(&state) && is_others(state));
-    let others_lists = others_lists.filter(|_| states.iter().filter(lists).all(is_others));
+    // Said once, unless there is one for the target, or for all.
+    let lists = states.iter().enumerate().filter(|(_, state)| configured::is_list(&state.source.path));
+    let for_target = lists.map(|(n, state)| {
+        (n, configured::is_for_target(&state.source.path, &plan.options.target, plan.settings.definitions))
+    });
+    let for_target: Vec<(usize, Option<bool>)> = for_target.collect();
+    let others_lists = for_target.iter().find(|(_, is_meant)| *is_meant == Some(false)).map(|(n, _)| *n);
+    let is_plain = |n: usize| configured::is_plain_list(&states[n].source.path);
+    let serves_target = |(n, is_meant): &(usize, Option<bool>)| *is_meant == Some(true) || is_plain(*n);
+    let others_lists = others_lists.filter(|_| !for_target.iter().any(serves_target));
     let (new_files, mut of_new_files) = new_files(plan, views);
     for (n, state) in states.iter().enumerate() {
         let mut edits = state.rope.edits();

@@ -100,9 +100,14 @@ fn lists_of_other_devices_stay() {
             .files
             .iter()
             .flat_map(|file| &file.diagnostics)
-            .any(|said| said.message.contains("write one for this target"))
+            .any(|said| said.message.contains("none is named for this target"))
     };
     assert!(proposed(&[("train.py", train), ("requirements.cuda.txt", torch), ("requirements.rocm.txt", torch)]));
     assert!(!proposed(&[("train.py", train), ("requirements.cuda.txt", torch), ("requirements.txt", "numpy\n")]));
+    assert!(proposed(&[("train.py", train), ("requirements-cuda.txt", torch), ("requirements-dev.txt", "pytest\n")]));
+    assert!(proposed(&[
+        ("train.py", train),
+        ("environment-cuda.yml", "name: a\ndependencies:\n  - pytorch-cuda=12.1\n")
+    ]));
     assert!(!proposed(&[("train.py", train)]));
 }

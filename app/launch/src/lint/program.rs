@@ -64,7 +64,8 @@ fn without_ranks(request: &Request, model: &Model, before: &[Token]) -> Option<S
     let starter = file_name(&before.iter().find(|word| of_starter(word))?.text);
     let others = || before.iter().filter(|word| !word.text.starts_with('-')).map(|word| file_name(&word.text));
     // Between them, another program may set them.
-    let is_passed_on = others().any(|name| names::machine(name).is_some() || name.ends_with("sh"));
+    let is_passed_on = others().any(|name| names::machine(name).is_some() || name.ends_with("sh"))
+        || before.iter().any(|word| word.text.contains('/') && !file_name(&word.text).starts_with("python"));
     let count = request.instances.filter(|count| *count > 1 && !is_passed_on)?;
     let told = |source: &str| names::tells(starter, source).unwrap_or_default();
     let read = request.joined_by.iter().map(|(source, _)| names::of_source(source).filter(|_| !told(source)));
@@ -201,7 +202,7 @@ fn started(
             let local = number(&["--ntasks-per-node"]).or_else(|| of_job("ntasks-per-node"));
             let all = number(&["-n", "--ntasks"]).or_else(|| of_job("ntasks"));
             // A launch by srun also sets the ranks, which this one does not.
-            (None, all.or(local.map(|local| local * nodes)))
+            (None, all.or(local.map(|local| local * nodes)).or(Some(nodes)))
         }
         Some(_) => (None, None),
         None => (None, Some(1)),
@@ -297,6 +298,11 @@ mod tests {
         let job = "#!/bin/bash\n#SBATCH --ntasks-per-node=4\n#SBATCH --nodes=2\n";
         let started = |command: &str| format!("{job}{command} bin/train.py --lr 1\n");
         check(reads("environment"), &started("srun python"), &[(4, "srun starts 8 processes, but does not set RANK")]);
+        // One on each machine, if nothing says how many.
+        let two = "#SBATCH --nodes=2\nsrun python bin/train.py\n";
+        check(reads("environment"), two, &[(2, "srun starts 2 processes")]);
+        check(reads("environment"), &two.replace('2', "1"), &[]);
+        check(reads("environment"), &started("srun ./wrap python"), &[]);
         check(reads("slurm"), &started("srun python"), &[]);
         check(reads("mpi"), &started("srun python"), &[]);
         check(reads("environment"), &started("srun ./ranks.sh python"), &[]);
