@@ -25,7 +25,7 @@ impl MachinesDevice {
     pub(crate) fn read(view: &FileView<'_>, device: Option<&str>) -> Self {
         let (k, index) = (kinds(), &view.index);
         let mut found = Self::default();
-        for &comparison in index.of_kind(k.comparison_operator).iter().filter(|id| asks_any_device(view, **id)) {
+        for &comparison in index.of_kind(k.comparison_operator) {
             let parts: Vec<Id> = index.parts(comparison).collect();
             let [left, right] = parts.as_slice() else { continue };
             let strings = [*left, *right].into_iter().flat_map(|side| {
@@ -42,7 +42,7 @@ impl MachinesDevice {
                 names_cuda |= names_cuda_device(view, string);
                 excludes_target &= is_others(string);
             });
-            if !names_cuda || !excludes_target {
+            if !names_cuda || !excludes_target || !asks_any_device(view, comparison) {
                 continue;
             }
             let operator = index.text[index.range(*left).end..index.range(*right).start].trim();
