@@ -30,6 +30,7 @@ mod guards;
 mod handlers;
 mod ledger;
 mod lift;
+mod machines_device;
 mod matching;
 mod matrix;
 mod messages;

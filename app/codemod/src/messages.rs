@@ -49,6 +49,7 @@ messages! {
     asks_for_cuda(name);
     asks_for_cuda_in_a_branch(name);
     only_with_cuda(test);
+    ends_without_cuda(test);
     cuda_name_left(name);
     cuda_name_set(name);
     cuda_call_left();

@@ -267,7 +267,7 @@ fn compares_above(view: &FileView<'_>, comparison: Id) -> bool {
 
 /// `device.type == "cuda"`, `"cuda" in str(device)`: after a port there is no such device, or it is reported where it
 /// is chosen.
-pub(crate) fn is_cuda_among(view: &FileView<'_>, comparison: Id) -> bool {
+fn is_cuda_among(view: &FileView<'_>, comparison: Id) -> bool {
     let mut sides = view.index.parts(comparison).map(|side| names_cuda_device(view, side));
     match operator(view, comparison) {
         "==" => sides.any(|names_cuda| names_cuda),

@@ -8,6 +8,7 @@ pub(crate) use listed::{LISTS, LISTS_OF_TARGETS};
 use crate::condition::cuda_devices;
 use crate::definitions::{Definitions, Said};
 use crate::guards::Guards;
+use crate::machines_device::MachinesDevice;
 use crate::messages;
 use crate::ported::Severity;
 use crate::reached;
@@ -189,6 +190,8 @@ pub(crate) fn residue(
             None => (device, Severity::Warning, messages::cuda_device_left()),
         });
     }
+    let ends = MachinesDevice::read(view, None).ends;
+    found.extend(ends.into_iter().map(|id| (id, Severity::Warning, messages::ends_without_cuda(index.text_of(id)))));
     for &string in index.of_kind(k.string).iter().chain(index.of_kind(k.concatenated_string)) {
         // `cpu:gloo,cuda:nccl` names one for each device.
         let is_nccl = |one: &str| one.rsplit(':').next().unwrap_or(one).eq_ignore_ascii_case("nccl");

@@ -1,5 +1,6 @@
 //! Expressions that name a CUDA device.
 
+use python::scopes::{Bound, Scopes};
 use python::strings::{joined_string, plain_string};
 use python::tree::{Id, Index, kinds};
 use training::FileView;
@@ -16,33 +17,62 @@ pub(crate) fn cuda_devices(view: &FileView<'_>) -> Vec<Id> {
 /// `"cuda"`, `"cuda:0"`, `f"cuda:{rank}"`, `"cuda:%d" % rank` and the like, in places where a device is possible. What the
 /// machine's own device is compared with names none that the program chooses.
 pub(crate) fn is_cuda_device(view: &FileView<'_>, id: Id) -> bool {
-    names_cuda_device(view, id) && !view.index.parent(id).is_some_and(|parent| asks_any_device(view, parent))
+    let (k, index) = (kinds(), &view.index);
+    // `kind in ("cuda", "mps")`
+    let lists = [k.tuple, k.list, k.set, k.parenthesized_expression];
+    let asks = || {
+        let around = index.ancestors(id).find(|around| !lists.contains(&index.kind(*around)));
+        around.is_some_and(|around| asks_any_device(view, around))
+    };
+    names_cuda_device(view, id) && !asks()
 }
 
 /// Whether a comparison asks which device the machine has: `torch.accelerator` gave the program the one it compares, and
 /// what the program does on others than CUDA's is written there.
 pub(crate) fn asks_any_device(view: &FileView<'_>, comparison: Id) -> bool {
     let index = &view.index;
-    index.kind(comparison) == kinds().comparison_operator
-        && index.parts(comparison).any(|side| is_machines_device(view, side, 3))
+    index.kind(comparison) == kinds().comparison_operator && view.has_word(CHOOSES) && {
+        let scopes = Scopes::of(index);
+        index.parts(comparison).any(|side| is_machines_device(view, &scopes, side, 3))
+    }
 }
 
+const CHOOSES: &str = "current_accelerator";
+
 /// Whether an expression is the device that `torch.accelerator` chose, or a part of it.
-fn is_machines_device(view: &FileView<'_>, node: Id, depth: u8) -> bool {
+fn is_machines_device(view: &FileView<'_>, scopes: &Scopes<'_>, node: Id, depth: u8) -> bool {
     let (k, index) = (kinds(), &view.index);
     let Some(depth) = depth.checked_sub(1) else { return false };
     if index.of_kind_in(k.call, node).iter().any(|call| is_chosen(view, *call)) {
         return true;
     }
-    let names = index.of_kind_in(k.identifier, node).iter().chain(index.of_kind_in(k.attribute, node)).copied();
-    names.chain([node]).any(|name| {
-        let mut given = index.assignments_to(index.text_of(name)).peekable();
-        given.peek().is_some() && given.all(|a| a.value().is_some_and(|value| is_machines_device(view, value, depth)))
+    let is_device = |value: Id| is_machines_device(view, scopes, value, depth);
+    let names = index.of_kind_in(k.identifier, node).iter().copied().chain([node]);
+    let mut names = names.filter(|name| index.kind(*name) == k.identifier);
+    let is_given = |name: Id| {
+        // A parameter, a loop or an import binds it without an assignment.
+        let value = |bound: &Bound| {
+            let assignment = index.parent(bound.id).and_then(|parent| index.assignment(parent))?;
+            assignment.value().filter(|_| assignment.target() == Some(bound.id))
+        };
+        let bound = scopes.bindings(index, name);
+        !bound.is_empty() && bound.iter().all(|bound| value(bound).is_some_and(is_device))
+    };
+    if names.any(is_given) {
+        return true;
+    }
+    let attributes = index.of_kind_in(k.attribute, node).iter().copied().chain([node]);
+    let mut attributes = attributes.filter(|attribute| index.kind(*attribute) == k.attribute);
+    attributes.any(|attribute| {
+        let class = view.class_of(attribute);
+        let given = index.assignments_to(index.text_of(attribute));
+        let mut given = given.filter(|a| view.class_of(a.id()) == class).peekable();
+        given.peek().is_some() && given.all(|a| a.value().is_some_and(is_device))
     })
 }
 
 fn is_chosen(view: &FileView<'_>, call: Id) -> bool {
-    view.qualified(call).is_some_and(|name| name == "torch.accelerator.current_accelerator")
+    view.qualified(call).is_some_and(|name| name.strip_prefix("torch.accelerator.") == Some(CHOOSES))
 }
 
 /// The same in any comparison.

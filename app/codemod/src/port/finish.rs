@@ -247,7 +247,7 @@ fn all_reports(
 /// That the port of a file uses a different number type than the original, reported where the original sets its own.
 fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usize) -> Option<(usize, Remark)> {
     let original = &plan.origins.get(file).filter(|_| state.is_changed())?.precision;
-    let (old, at) = original.first()?;
+    let (old, at) = original.first().filter(|(_, at)| !plan.is_settled(file, *at))?;
     let mut now = Precision::default();
     now.read(view, &plan.settings.target.ledger, false);
     let new = now.after(original);

@@ -1,9 +1,8 @@
 //! Code for the source vendor's cards that a port leaves as it is: the program has a branch for the target beside it,
 //! or it needs something that only those cards have.
 
-use crate::condition::asks_any_device;
 use crate::ported::Edit;
-use crate::reached::{asks_by_name, is_cuda_among, only_with_cuda};
+use crate::reached::{asks_by_name, only_with_cuda};
 use python::lines::line_start;
 use python::tree::{Id, kinds};
 use sorting::SortedSet;
@@ -57,14 +56,9 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
         alternatives.push((None, at));
         settle(&alternatives);
     }
-    // `if CUDAAccelerator.is_available():` and `if torch.accelerator.current_accelerator().type == "cuda":` stay, and so
-    // does their code.
-    let asks = |test: Id| asks_by_name(view, test) || asks_any_device(view, test) && is_cuda_among(view, test);
-    for branch in index.if_statements() {
-        out.extend(branch.body().filter(|_| branch.condition().is_some_and(asks)));
-        let clauses = branch.clauses().filter(|clause| clause.condition.is_some_and(asks));
-        out.extend(clauses.filter_map(|clause| clause.body));
-    }
+    // `if CUDAAccelerator.is_available():` stays, and so does its code.
+    let asked = index.if_statements().filter(|branch| branch.condition().is_some_and(|test| asks_by_name(view, test)));
+    out.extend(asked.filter_map(|branch| branch.body()));
     for &test in index.of_kind(k.boolean_operator) {
         // `x.is_cuda and HAS_KERNELS`, where a package may be missing.
         let asks = |id: &Id| index.text_of(*id).ends_with(".is_cuda");

@@ -3,6 +3,7 @@
 use super::before::Before;
 use super::settled::settled;
 use crate::definitions::Said;
+use crate::machines_device::MachinesDevice;
 use crate::messages;
 use crate::place::{self, Remark};
 use crate::ported::{Severity, SourceFile};
@@ -181,6 +182,9 @@ impl Origin {
             origin.used = python::imports::read_imports(view);
             origin.precision.read(view, terms, true);
             origin.settled = terms.autocast.as_ref().map_or_else(Vec::new, |own| settled(view, &own.device));
+            let device = terms.autocast.as_ref().map_or("", |own| &own.device);
+            let only_others = MachinesDevice::read(view, Some(device)).only_with_cuda;
+            origin.settled.extend(only_others.into_iter().map(|id| view.index.range(id)));
         }
         origin
     }

@@ -207,3 +207,104 @@ fn the_machines_own_device_is_compared_with_cuda() {
     let both = format!("{kind}\nif args.first:\n    kind = 'cuda'");
     check_bytes("xpu", &of(&both, "kind == 'cuda'"), &of(&both, "kind == 'cuda'").replace("'cuda'", "'xpu'"));
 }
+
+#[test]
+fn what_runs_only_where_the_machines_device_is_cuda_stays() {
+    let of = |body: &str| {
+        format!("import torch\n\nkind = torch.accelerator.current_accelerator().type\nx = torch.ones(3)\n{body}\n")
+    };
+    for body in [
+        "x = x.cuda() if kind == 'cuda' else x",
+        "x = x.to('cuda:0') if 'cuda' in kind else x.to(kind)",
+        "x = x if kind != 'cuda' else x.cuda()",
+        "x = x if not (kind == 'cuda') else x.cuda()",
+        "torch.distributed.init_process_group('nccl' if kind == 'cuda' else 'gloo')",
+        "if kind != 'cuda':\n    pass\nelse:\n    x = x.cuda()",
+        "if kind != 'cuda':\n    pass\nelif args.second:\n    x = x.cuda()\nelse:\n    x = x.to('cuda:1')",
+        "if kind == 'cuda' and torch.cuda.is_bf16_supported():\n    x = x.cuda()",
+        "half = kind == 'cuda' and torch.cuda.is_bf16_supported()",
+        "half = kind != 'cuda' or torch.cuda.is_bf16_supported()",
+        "if kind in ('cuda', 'mps'):\n    torch.cuda.empty_cache()",
+        "while kind == 'cuda':\n    torch.cuda.synchronize()\n    break",
+        "torch.autocast('cuda', enabled=kind == 'cuda')",
+        "is_cuda = kind == 'cuda'\nif is_cuda:\n    x = x.cuda()\nwith torch.autocast('cuda', enabled=is_cuda):\n    pass",
+        "def move(x):\n    if kind != 'cuda':\n        return x\n    return x.cuda()",
+    ] {
+        let text = of(body);
+        let (after, said) = ported_script("xpu", &text);
+        assert_eq!(after, text);
+        assert_eq!(said, "", "{text}");
+        let (after, said) = ported_script("hpu", &text);
+        assert!(after.contains(body), "{after}");
+        assert_eq!(said, "", "{text}");
+    }
+    let scaled = of("scaler = torch.cuda.amp.GradScaler(enabled=kind == 'cuda')");
+    check_bytes("xpu", &scaled, &scaled);
+    // The target runs this too.
+    check_bytes(
+        "xpu",
+        &of("if kind != 'cuda' or args.all:\n    x = x.cuda()"),
+        &of("if kind != 'cuda' or args.all:\n    x = x.to('xpu')"),
+    );
+    check_bytes(
+        "xpu",
+        &of("if kind in ('cuda', 'xpu'):\n    x = x.cuda()"),
+        &of("if kind in ('cuda', 'xpu'):\n    x = x.to('xpu')"),
+    );
+    check_bytes(
+        "xpu",
+        &of("half = torch.cuda.is_bf16_supported() and kind == 'cuda'"),
+        &of("half = torch.xpu.is_bf16_supported() and kind == 'cuda'"),
+    );
+}
+
+#[test]
+fn a_program_that_ends_unless_the_machines_device_is_cuda() {
+    let of = |body: &str| format!("import torch\n\nacc = torch.accelerator.current_accelerator()\n{body}\n");
+    for target in ["xpu", "hpu"] {
+        for body in [
+            "if acc.type != 'cuda':\n    raise RuntimeError('needs CUDA')",
+            "if not acc.type == 'cuda':\n    raise SystemExit('CUDA only')",
+            "if acc.type != 'cuda':\n    print('needs CUDA')\n    sys.exit(1)",
+            "if acc.type == 'cuda':\n    pass\nelse:\n    raise RuntimeError('needs CUDA')",
+            "assert acc.type == 'cuda'",
+        ] {
+            let (after, said) = ported_script(target, &of(body));
+            assert!(after.contains(body), "{after}");
+            assert!(said.starts_with("4: ") && said.contains("stops here"), "{target}: {body}: {said}");
+        }
+        for body in [
+            "if acc.type != 'cuda':\n    print('slow')",
+            "if acc.type == 'xpu':\n    pass\nelif acc.type == 'hpu':\n    pass\nelif acc.type == 'cuda':\n    pass\nelse:\n    raise RuntimeError('needs a card')",
+            "assert acc.type != 'cuda' or args.fast",
+        ] {
+            let (_, said) = ported_script(target, &of(body));
+            assert!(!said.contains("stops here"), "{target}: {body}: {said}");
+        }
+    }
+}
+
+#[test]
+fn another_functions_device_of_the_machine() {
+    let of = |kind: &str| {
+        format!(
+            "import torch\n\n\ndef setup(device):\n    if device.type != '{kind}':\n        raise RuntimeError('none')\n\n\n\
+             def main():\n    device = torch.accelerator.current_accelerator()\n    return device\n"
+        )
+    };
+    check_bytes("xpu", &of("cuda"), &of("xpu"));
+}
+
+#[test]
+fn labels_that_get_a_name_are_moved_once() {
+    let of = |net: &str, first: &str, label: &str| {
+        format!(
+            "import torch\n\nnet = torch.nn.Linear(2, 2)\n{net}opt = torch.optim.SGD(net.parameters(), lr=.1)\n\n\n\
+             def run(pair):\n    out = net({first})\n    y = {label}\n    hits = (out.argmax(1) == y).sum()\n    \
+             loss = torch.nn.functional.cross_entropy(out, y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n\n\n\
+             for pair in loader:\n    run(pair)\n"
+        )
+    };
+    let moved = of("net.to(\"xpu\")\n", "pair[0].to(\"xpu\")", "pair[1].to(\"xpu\")");
+    check_bytes("xpu", &of("", "pair[0]", "pair[1]"), &moved);
+}

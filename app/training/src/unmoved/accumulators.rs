@@ -1,8 +1,7 @@
 //! Tensors of a function to which it adds what a model gives: `total = torch.zeros(1)` above `total += loss.detach()`.
 
-use super::is_call_of;
 use super::scope::Scope;
-use super::sources::{is_plain, value_given};
+use super::sources::{leaves_device, value_given};
 use crate::step::qualified;
 use python::tree::{Id, kinds};
 
@@ -25,8 +24,8 @@ impl Scope<'_, '_> {
         let is_same = |id: Id| index.is_text(id, name);
         let adds = index.kind(change) == k.augmented_assignment
             || index.kind(value) == k.binary_operator && index.parts(value).any(is_same);
-        let leaves = |call: Id| is_call_of(file, call, &["item", "tolist", "numpy", "cpu"]) || is_plain(file, call);
-        let stays = self.is_computed(value) && !index.of_kind_in(k.call, value).iter().any(|call| leaves(*call));
+        let stays =
+            self.is_computed(value) && !index.of_kind_in(k.call, value).iter().any(|call| leaves_device(file, *call));
         let is_array = || file.calls("numpy").iter().any(|call| index.receiver(*call).is_some_and(is_same));
         (index.kind(target) == k.identifier && adds && stays && !is_array()).then_some(name)
     }

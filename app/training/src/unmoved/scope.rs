@@ -1,5 +1,6 @@
 //! A function that calls models, and which of its values are on the device.
 
+use super::sources::leaves_device;
 use super::{is_call_of, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;
@@ -18,6 +19,8 @@ pub(super) struct Scope<'a, 't> {
     pub(super) forwards: Vec<Id>,
     /// Names of models' results, and of values computed from them.
     pub(super) computed: SortedSet<&'t str>,
+    /// Those of them that some statement gives a value on the host.
+    pub(super) on_host: SortedSet<&'t str>,
 }
 
 /// Calls of models, and of methods of theirs whose result is kept: `latent = net.encode(image)`.
@@ -71,18 +74,37 @@ impl<'a, 't> Scope<'a, 't> {
             statements.retain(|s| file.function_of(*s).is_none());
             sorting::plain(&mut statements);
         }
-        let mut scope = Self { file, function, statements, forwards, computed: SortedSet::new() };
+        let mut scope =
+            Self { file, function, statements, forwards, computed: SortedSet::new(), on_host: SortedSet::new() };
         // A name that is read above the line that computes it, in the next iteration of a loop.
         for _ in 0..2 {
             for n in 0..scope.statements.len() {
                 let statement = scope.statements[n];
                 if scope.is_on_device(statement) {
                     let names = assigned(file.view, statement);
+                    if !names.is_empty() && !scope.stays(statement) {
+                        scope.on_host.extend(names.iter().copied());
+                    }
                     scope.computed.extend(names);
                 }
             }
         }
         scope
+    }
+
+    /// Whether an expression or a statement reads a model's result, or calls one, without bringing it to the host.
+    pub(super) fn stays(&self, node: Id) -> bool {
+        let (file, index) = (self.file, &self.file.view.index);
+        let of_device = |id: &Id| {
+            let name = index.text_of(*id);
+            self.computed.contains(name) && !self.on_host.contains(name)
+        };
+        let read = reads(file.view, node).into_iter().filter(of_device);
+        let calls = self.forwards.iter().copied().filter(|call| index.is_within(*call, node));
+        read.chain(calls).any(|id| {
+            let is_inside = |around: &Id| *around == node || index.is_within(*around, node);
+            !index.ancestors(id).take_while(is_inside).any(|around| leaves_device(file, around))
+        })
     }
 
     /// Whether a statement calls a model or reads a result of one.

@@ -3,10 +3,11 @@
 
 use super::scope::Scope;
 use super::{is_call_of, is_moved, statement};
-use crate::project::FileInProject;
+use crate::project::{FileInProject, moves_to_device};
 use crate::roles::Role;
 use crate::step::{assigned, given, is_counter, qualified, reads, spread};
 use crate::words::{CALLS_WITHOUT_TENSOR, TENSOR_METHODS};
+use python::strings::plain_string;
 use python::syntax::Parameter;
 use python::tree::{Id, ROOT, kinds};
 
@@ -52,6 +53,20 @@ pub(super) fn is_plain(file: FileInProject<'_, '_>, node: Id) -> bool {
         || file.kinds(node).is_number()
 }
 
+/// Whether an expression gives something on the host, whatever it is computed from.
+pub(super) fn leaves_device(file: FileInProject<'_, '_>, node: Id) -> bool {
+    let index = &file.view.index;
+    let is_cpu = |to: Id| plain_string(index, to) == Some("cpu");
+    let of_host = |to: Id| is_cpu(to) || index.call(to).is_some_and(|made| made.arguments().positional().any(is_cpu));
+    let to_host = || is_call_of(file, node, &["to"]) && index.arguments(node).ids().any(of_host);
+    let of_numpy = || qualified(file.view, node).is_some_and(|name| name.starts_with("numpy."));
+    let describes = |name| matches!(name, "size" | "shape" | "numel" | "dim" | "ndim" | "device" | "dtype");
+    is_call_of(file, node, &["item", "tolist", "numpy", "cpu"])
+        || is_plain(file, node)
+        || index.attribute(node).and_then(|attribute| attribute.name()).is_some_and(describes)
+        || index.kind(node) == kinds().call && (to_host() || of_numpy())
+}
+
 impl Scope<'_, '_> {
     /// The origin of a name that is passed to a call.
     pub(super) fn source(&self, name: Id, call: Id) -> Source {
@@ -92,6 +107,8 @@ impl Scope<'_, '_> {
         if let Some(last) = last {
             return match value_given(file, last, text) {
                 Some(value) if is_plain(file, value) => Source::Nothing,
+                // `y = pair[1].to(device)`
+                Some(value) if is_call_of(file, value, &["to"]) && moves_to_device(file.view, value) => Source::Nothing,
                 Some(value) if is_collection(file, value) => Source::NotFollowed,
                 _ => self.before(last, text, call),
             };

@@ -1,13 +1,14 @@
 //! Tensors: each is moved where the loop, the assignment or the parameter binds its name.
 
 use super::scope::{Scope, exported, forwards, traces};
-use super::sources::{Binding, Source, gives_no_tensor, is_plain};
-use super::{Moves, add, is_call_of, is_moved, statement};
+use super::sources::{Binding, Source, gives_no_tensor, is_plain, value_given};
+use super::{Moves, add, is_call_of, is_moved};
 use crate::project::{FileInProject, moves_to_device};
 use crate::roles::Role;
 use crate::step::{in_model, is_counter, qualified, reads};
 use crate::words::TENSOR_COMBINATIONS;
 use crate::words::TENSOR_METHODS;
+use crate::words::TENSOR_OPERATIONS;
 use python::names::called_name;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
@@ -85,7 +86,17 @@ impl Scope<'_, '_> {
         for one in &mut own {
             self.add_companions(one);
         }
-        expressions.extend(self.beside(&expressions));
+        let beside = self.beside(&expressions);
+        // What is moved where it gets its name needs no move below.
+        for one in &mut own {
+            if let Binding::Assigned(by) = one.by {
+                let is_done =
+                    |name: &str| value_given(self.file, by, name).is_some_and(|value| beside.contains(&value));
+                one.names.retain(|name| !is_done(name));
+            }
+        }
+        own.retain(|one| !one.names.is_empty());
+        expressions.extend(beside);
         expressions.extend(self.accumulators());
         sorting::plain(&mut expressions);
         expressions.dedup();
@@ -145,7 +156,7 @@ impl Scope<'_, '_> {
             (by_role || of_torch || by_name) && file.function_of(*call) == self.function && !in_model(file, *call)
         };
         let calls = index.of_kind(kinds().call).iter().copied().filter(is_loss);
-        calls.filter(|call| statement(file, *call).is_some_and(|s| self.is_on_device(s))).collect()
+        calls.filter(|call| self.stays(*call)).collect()
     }
 
     /// Adds a dictionary that a model receives through `**`, if a loop or an assignment binds its name.
@@ -186,12 +197,10 @@ impl Scope<'_, '_> {
             .filter(|v| *v != "self")
             .collect();
         let nodes = index.of_kind(k.subscript).iter().chain(index.of_kind(k.attribute)).copied();
-        let is_operand = |id: Id| index.parent(id).is_some_and(|parent| index.kind(parent) == k.binary_operator);
-        let is_on_device = |id: Id| statement(file, id).is_some_and(|s| self.is_on_device(s));
         nodes
             .filter(|id| value(*id).is_some_and(|value| values.contains(value)) && !index.is_stored(*id))
             .filter(|id| file.function_of(*id) == self.function)
-            .filter(|id| is_operand(*id) && is_on_device(*id) || self.meets_result(*id) || self.is_named(*id))
+            .filter(|id| self.meets_result(*id) || self.is_named(*id))
             .collect()
     }
 
@@ -203,7 +212,7 @@ impl Scope<'_, '_> {
         loop {
             let Some(parent) = index.parent(at) else { return false };
             let kind = index.kind(parent);
-            let others = |all: Id| index.parts(all).any(|other| other != at && self.is_computed(other));
+            let others = |all: Id| index.parts(all).any(|other| other != at && self.is_result(other));
             if kind == k.parenthesized_expression {
                 at = parent;
             } else if kind == k.subscript && index.value(parent) == Some(at) {
@@ -212,8 +221,8 @@ impl Scope<'_, '_> {
                     _ => return others(parent),
                 }
             } else if let Some(call) = index.parent(parent).filter(|call| index.receiver(*call) == Some(at)) {
-                if index.arguments(call).positional().any(|argument| self.is_computed(argument)) {
-                    return true;
+                if index.arguments(call).positional().any(|argument| self.is_result(argument)) {
+                    return is_call_of(file, call, TENSOR_OPERATIONS);
                 }
                 if !is_call_of(file, call, TENSOR_METHODS) {
                     return false;
@@ -222,12 +231,58 @@ impl Scope<'_, '_> {
             } else if kind == k.argument_list {
                 let Some(call) = index.parent(parent) else { return false };
                 let of_torch = qualified(file.view, call).is_some_and(|name| name.starts_with("torch."));
-                return index.receiver(call).is_some_and(|receiver| self.is_computed(receiver)) && !of_torch
-                    || of_torch && others(parent);
+                let meets =
+                    if of_torch { others(parent) } else { index.receiver(call).is_some_and(|r| self.is_result(r)) };
+                return meets && is_call_of(file, call, TENSOR_OPERATIONS);
+            } else if [k.binary_operator, k.comparison_operator].contains(&kind) {
+                // A number that a sum is divided by is none.
+                let is_scalar = |other: Id| other != at && self.is_reduced(other, 3);
+                if others(parent) {
+                    return !index.parts(parent).any(is_scalar);
+                }
+                at = parent;
             } else {
-                return [k.binary_operator, k.comparison_operator].contains(&kind) && others(parent);
+                return false;
             }
         }
+    }
+
+    /// Whether an operand is a model's result on the device, as far as its calls are known.
+    fn is_result(&self, node: Id) -> bool {
+        let (file, index) = (self.file, &self.file.view.index);
+        let losses = self.losses();
+        let is_known = |call: &Id| {
+            self.forwards.contains(call)
+                || losses.contains(call)
+                || index.receiver(*call).is_some_and(|receiver| self.stays(receiver))
+                || qualified(file.view, *call).is_some_and(|name| name.starts_with("torch."))
+        };
+        let calls = index.of_kind_in(kinds().call, node).iter().copied();
+        let own = Some(node).filter(|node| index.kind(*node) == kinds().call);
+        self.stays(node) && calls.chain(own).filter(|call| self.stays(*call)).all(|call| is_known(&call))
+    }
+
+    /// Whether an expression is a single number, such as a sum or a loss.
+    fn is_reduced(&self, node: Id, depth: u8) -> bool {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let kind = index.kind(node);
+        if kind == k.identifier {
+            let own = |id: &Id| file.function_of(*id) == self.function;
+            let given = index.assignments_to(index.text_of(node)).filter(|a| own(&a.id())).filter_map(|a| a.value());
+            return given.into_iter().any(|value| self.is_reduced(value, depth));
+        }
+        if kind == k.parenthesized_expression || kind == k.binary_operator {
+            let mut parts = index.parts(node);
+            return parts.all(|part| self.is_reduced(part, depth) || is_plain(file, part));
+        }
+        let reduces = ["sum", "mean", "norm", "max", "min", "prod", "std", "var"];
+        let of_torch = || qualified(file.view, node).is_some_and(|name| name.starts_with("torch."));
+        let of_all = || index.arguments(node).ids().count() == usize::from(of_torch());
+        kind == k.call
+            && (self.losses().contains(&node)
+                || is_call_of(file, node, &reduces) && of_all()
+                || index.receiver(node).is_some_and(|receiver| self.is_reduced(receiver, depth)))
     }
 
     /// Whether an expression gets a name, by which it is combined with a model's result.
@@ -239,7 +294,7 @@ impl Scope<'_, '_> {
         let reads = file.view.identifiers(name).iter().copied();
         reads
             .filter(|read| file.function_of(*read) == self.function && *read > node)
-            .any(|read| self.meets_result(read))
+            .any(|read| self.meets_result(read) && !is_moved(file, self.function, name))
     }
 
     /// The parts of an argument; false if they can't be determined.
@@ -309,6 +364,15 @@ impl Scope<'_, '_> {
         reads(self.file.view, node).iter().any(|id| self.computed.contains(index.text_of(*id)))
     }
 
+    /// Whether a model's result is still on the device where a statement combines it with a read.
+    fn joins_on_device(&self, read: Id, statement: Id) -> bool {
+        let index = &self.file.view.index;
+        let around = index.ancestors(read).take_while(|around| *around != statement).chain([statement]);
+        let has_result =
+            |around: &Id| self.is_computed(*around) || self.forwards.iter().any(|call| index.is_within(*call, *around));
+        around.into_iter().find(has_result).is_none_or(|around| self.stays(around))
+    }
+
     /// Adds names bound together with a moved tensor, if they are read together with a model's result.
     fn add_companions(&self, one: &mut Bound) {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
@@ -331,7 +395,9 @@ impl Scope<'_, '_> {
             let name = index.text_of(id);
             let meets = |s: &&Id| self.is_on_device(**s) && !reports(**s);
             let is_read = self.statements.iter().filter(meets).any(|s| {
-                let joins = |read: &Id| !only_counts(file, *read) && !is_only_collected(file, *read, *s);
+                let joins = |read: &Id| {
+                    !only_counts(file, *read) && !is_only_collected(file, *read, *s) && self.joins_on_device(*read, *s)
+                };
                 reads(file.view, *s).iter().any(|read| index.text_of(*read) == name && joins(read))
             });
             if !no_tensor(name)

@@ -83,6 +83,10 @@ fn elements_beside_the_models_input_meet_its_result() {
         "if (out == pair[1]).all():\n    pass",
         "kept = pair[1][out > 0]",
         "y = pair[1]\nwrong = (out != y).sum()",
+        "y = pair[1]\nwrong = (out != y).sum()\nloss = F.mse_loss(out, y)",
+        "wrong = (out != pair[1]).cpu()",
+        "kept = out * (pair[1] != 0)",
+        "masked = out * pair[1]",
     ] {
         check(&of_batch(body), &[MODEL, first, "expression pair[1]"]);
     }
@@ -92,9 +96,41 @@ fn elements_beside_the_models_input_meet_its_result() {
         "wrong = out[0].item() == len(pair[1])",
         "same = pair[1] == pair[2]",
         "y = pair[1]\nprint(out, y)",
+        "found = out.cpu()\nwrong = found != pair[1]",
+        "found = out.cpu()\nfound = found[:2]\nwrong = found.eq(pair[1])",
+        "wrong = out.cpu().numpy() != pair[1].numpy()",
+        "wrong = out.to('cpu') != pair[1]",
+        "wrong = out.to(torch.device('cpu')).eq(pair[1])",
+        "wrong = out.tolist() == pair[1]",
+        "rows = out.shape[0] == pair[1]",
+        "mean = out.sum() / pair[1]",
+        "total = out.sum()\nmean = total / pair[1]",
+        "n = pair[1]\nmean = (out.sum() / n).item()",
+        "n = pair[1]\nmean = torch.sum(out) * n",
+        "n = pair[1]\nmean = F.mse_loss(out, out) / n",
+        "wide = out.view(pair[1], -1)",
+        "best = torch.topk(out, pair[1])",
+        "same = decode(out) == pair[1]",
+        "pair[1].append(out)",
+        "loss = F.mse_loss(out.cpu(), pair[1])",
     ] {
         check(&of_batch(body), &[MODEL, first]);
     }
+}
+
+#[test]
+fn labels_stay_where_the_result_is_on_the_host() {
+    let looped = |body: &str| with_setup(&format!("for x, y in loader:\n    {}\n", body.replace('\n', "\n    ")));
+    check(
+        &looped("out = net(x).cpu()\nhits += (out == y).sum().item()"),
+        &[MODEL, "tensor x before out = net(x).cpu()"],
+    );
+    check(&looped("hits += (net(x).cpu() == y).sum()"), &[MODEL, "tensor x before hits += (net(x).cpu() == y).sum()"]);
+    check(&looped("out = net(x)\nhits += (out == y).sum().item()"), &[MODEL, "tensor x, y before out = net(x)"]);
+    check(
+        &looped("loss = F.mse_loss(net(x).cpu(), y)"),
+        &[MODEL, "tensor x before loss = F.mse_loss(net(x).cpu(), y)"],
+    );
 }
 
 #[test]
