@@ -2,6 +2,7 @@
 //! model or a loss receives, at their origin.
 
 mod accumulators;
+mod host;
 mod models;
 mod scope;
 mod sources;

@@ -107,7 +107,7 @@ impl SavedPatch {
 /// The command that applies a patch backwards, from any folder. In a repository, git takes the paths of a patch from its root,
 /// and skips without a word what is outside the folder that it runs in.
 fn revert(patch: &Path, root: &Path) -> String {
-    let quoted = |path: &Path| Word::text(&path.display().to_string()).quoted();
+    let quoted = |path: &Path| Word::text(path.display().to_string()).quoted();
     let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     let (folder, within) = match repository_of(&root) {
         Some((repository, within)) => (repository, format!("--directory={} ", quoted(&within))),

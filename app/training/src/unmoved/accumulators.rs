@@ -1,7 +1,8 @@
 //! Tensors of a function to which it adds what a model gives: `total = torch.zeros(1)` above `total += loss.detach()`.
 
+use super::host::leaves_device;
 use super::scope::Scope;
-use super::sources::{leaves_device, value_given};
+use super::sources::value_given;
 use crate::step::qualified;
 use python::tree::{Id, kinds};
 

@@ -1,6 +1,6 @@
 //! A function that calls models, and which of its values are on the device.
 
-use super::sources::leaves_device;
+use super::host::leaves_device;
 use super::{is_call_of, statement};
 use crate::project::FileInProject;
 use crate::roles::Role;

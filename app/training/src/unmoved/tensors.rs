@@ -1,7 +1,8 @@
 //! Tensors: each is moved where the loop, the assignment or the parameter binds its name.
 
+use super::host::is_plain;
 use super::scope::{Scope, exported, forwards, traces};
-use super::sources::{Binding, Source, gives_no_tensor, is_plain, value_given};
+use super::sources::{Binding, Source, gives_no_tensor, value_given};
 use super::{Moves, add, is_call_of, is_moved};
 use crate::project::{FileInProject, moves_to_device};
 use crate::roles::Role;
