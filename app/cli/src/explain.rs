@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<bool> {
         ListFormat::Text => {
             print(&text(&found, &left))?;
             if args.project.is_some() && found.frames.is_empty() {
-                say_line!("portolan: no line of this log is in the project: no place in its files is named");
+                say_line!("portolan: this log names no line of the project's files");
             }
             if !known {
                 say_line!(

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         drop(claimed);
         for file in port.ported.new_files().filter(|file| project.place_of(file).is_none()) {
             say_line!(
-                "portolan: the port also needs {}, next to the program; the patch of a port without --write has it",
+                "portolan: save {} next to the program: the port imports it, and a port without --write has it in its patch",
                 file.path
             );
         }

@@ -15,10 +15,10 @@ mod slide;
 mod words;
 
 use crate::Edit;
+use rustc_hash::FxHashMap;
 use sequence::sequence_diff;
 use serde::{Deserialize, Serialize};
 use similar::DiffOp;
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// What changed between two texts.
@@ -128,7 +128,7 @@ pub(crate) fn changed_runs(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     let prefix = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let rest = old.len().min(new.len()) - prefix;
     let suffix = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    let middle_old = number(&old[prefix..old.len() - suffix], HashMap::new());
+    let middle_old = number(&old[prefix..old.len() - suffix], FxHashMap::default());
     let middle_new = number(&new[prefix..new.len() - suffix], middle_old.1);
     let ops = sequence_diff(&middle_old.0, &middle_new.0);
 
@@ -157,7 +157,7 @@ pub(crate) fn changed_runs(old: &[&str], new: &[&str]) -> Vec<Hunk> {
 }
 
 /// Gives equal lines equal numbers, so that the comparison handles integers.
-fn number<'a>(lines: &[&'a str], mut known: HashMap<&'a str, u32>) -> (Vec<u32>, HashMap<&'a str, u32>) {
+fn number<'a>(lines: &[&'a str], mut known: FxHashMap<&'a str, u32>) -> (Vec<u32>, FxHashMap<&'a str, u32>) {
     let ids = lines
         .iter()
         .map(|line| {

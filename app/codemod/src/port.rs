@@ -34,13 +34,15 @@ pub use new_files::keep_existing;
 use plan::{Notes, Plan};
 use python::Trees;
 use round::round;
+use rustc_hash::{FxHashSet, FxHasher};
 use sorting::{SortedMap, SortedSet};
 use state::{Origin, State, views};
 use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
 
-/// Rounds after which a port that still changes is aborted. What a step needs may be written in a dozen, one after another.
+/// Rounds after which a port that still grows is aborted; one that comes back to texts that it had is aborted at once.
 const MOST_ROUNDS: usize = 20;
 
 /// How often a file is restarted without the edits that would make it invalid.
@@ -133,6 +135,8 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         state.bar_notebook(target.facts.launcher.as_deref());
     }
     let (mut rounds, mut begun) = (0, false);
+    // The texts of the rounds so far.
+    let mut seen = FxHashSet::default();
     // How often each file was restarted.
     let mut restarts = vec![0; states.len()];
     loop {
@@ -194,13 +198,14 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             let kept = faults.is_empty() && keep_guards(&mut plan, states, &views, &facts);
             if kept {
                 rounds = 0;
+                seen.clear();
                 continue;
             }
             if faults.is_empty() {
                 let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds));
                 return (ported, trace.into_inner());
             }
-        } else if rounds >= MOST_ROUNDS {
+        } else if rounds >= MOST_ROUNDS || !seen.insert(of_texts(states)) {
             break;
         }
         for (n, replacements) in replacements {
@@ -223,6 +228,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
                 states[n].restart();
             }
             rounds = 0;
+            seen.clear();
         }
     }
     for state in states.iter_mut().filter(|s| s.is_changed()) {
@@ -232,6 +238,13 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
     let facts = ProjectFacts::collect(&views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>(), &target.facts);
     let ported = finish(&plan, recipes, states, &views, &facts, Notes::new(), None);
     (ported, trace.into_inner())
+}
+
+/// A hash of all texts.
+fn of_texts(states: &[State<'_>]) -> u64 {
+    let mut hasher = FxHasher::default();
+    states.iter().for_each(|state| state.text.hash(&mut hasher));
+    hasher.finish()
 }
 
 /// Reverts files with tests for the source vendor's card whose code still needs it; whether there are any.

@@ -3,10 +3,9 @@
 use crate::layout::Layout;
 use crate::names::{Names, called_name};
 use crate::tree::{Id, Index, ROOT, Tree, fields, kinds};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sorting::SortedMap;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
 
 /// A parsed file: its nodes, the meanings of its names, and its layout.
 pub struct PythonFile<'t> {
@@ -18,12 +17,12 @@ pub struct PythonFile<'t> {
     pub names: Names,
     /// Its layout.
     pub layout: Layout,
-    words: HashMap<&'t str, Vec<Id>>,
+    words: FxHashMap<&'t str, Vec<Id>>,
     /// Names that the module assigns, with the end of the first assignment.
     top_names: SortedMap<&'t str, usize>,
-    calls: HashMap<&'t str, Vec<Id>>,
+    calls: FxHashMap<&'t str, Vec<Id>>,
     /// Names of its classes and functions.
-    definitions: HashSet<&'t str>,
+    definitions: FxHashSet<&'t str>,
     /// Where functions first bind names, as far as that was asked; each name by its first identifier.
     bound: RefCell<FxHashMap<(Id, Id), Option<usize>>>,
 }
@@ -34,11 +33,11 @@ impl<'t> PythonFile<'t> {
         let index = tree.index();
         let names = Names::collect(&index);
         let k = kinds();
-        let mut words: HashMap<&str, Vec<Id>> = HashMap::new();
+        let mut words: FxHashMap<&str, Vec<Id>> = FxHashMap::default();
         for &id in index.of_kind(k.identifier) {
             words.entry(index.text_of(id)).or_default().push(id);
         }
-        let mut calls: HashMap<&str, Vec<Id>> = HashMap::new();
+        let mut calls: FxHashMap<&str, Vec<Id>> = FxHashMap::default();
         for &call in index.of_kind(k.call) {
             if let Some(name) = called_name(&index, call) {
                 calls.entry(name).or_default().push(call);

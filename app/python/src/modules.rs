@@ -1,17 +1,17 @@
 //! The modules of a project: which file a name in an import is in, and which files a file reaches.
 
 use crate::file::PythonFile;
+use rustc_hash::FxHashMap;
 use sorting::SortedSet;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 /// The modules of a project by their names.
 pub struct Modules<'v, 't> {
     files: Vec<&'v PythonFile<'t>>,
     /// The file of a path without its extension, the first if there are several.
-    modules: HashMap<&'v str, usize>,
+    modules: FxHashMap<&'v str, usize>,
     /// The first file whose path ends with this, below a folder.
-    endings: HashMap<&'v str, usize>,
+    endings: FxHashMap<&'v str, usize>,
     /// The files that each file imports.
     imports: Vec<OnceCell<Vec<usize>>>,
 }
@@ -19,7 +19,7 @@ pub struct Modules<'v, 't> {
 impl<'v, 't> Modules<'v, 't> {
     /// Reads the paths of all files.
     pub fn of(files: Vec<&'v PythonFile<'t>>) -> Self {
-        let (mut modules, mut endings) = (HashMap::new(), HashMap::new());
+        let (mut modules, mut endings) = (FxHashMap::default(), FxHashMap::default());
         for (at, file) in files.iter().enumerate() {
             let module = file.path.trim_end_matches(".py").trim_end_matches("/__init__");
             modules.entry(module).or_insert(at);

@@ -1,9 +1,9 @@
 //! The meaning of a name in a file: imports, aliases and the qualified names that they refer to.
 
 use crate::tree::{Id, Index, fields, kinds};
+use rustc_hash::FxHashMap;
 use sorting::{SortedMap, SortedSet};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// One name that an import statement binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,11 +28,11 @@ const FURTHER_PARTS: usize = 4;
 pub struct Names {
     /// What imports and top-level aliases bind.
     pub bindings: Vec<Binding>,
-    by_local: HashMap<String, Vec<usize>>,
+    by_local: FxHashMap<String, Vec<usize>>,
     /// By the canonical spelling of their meaning.
-    by_canonical: HashMap<String, Vec<usize>>,
+    by_canonical: FxHashMap<String, Vec<usize>>,
     /// By their meaning; of those at the top level only the shortest, which is how a new name is spelled.
-    spellings: HashMap<String, Vec<usize>>,
+    spellings: FxHashMap<String, Vec<usize>>,
     /// Functions (none: the module) that bind a name by other means than an import: parameters, assignments, loops.
     shadows: SortedMap<String, Vec<Option<Id>>>,
     /// Imported names with different meanings in different places; all others have one meaning everywhere.

@@ -4,7 +4,7 @@
 //! text, so a name that one of two branches binds counts as bound.
 
 use crate::tree::{Id, Index, Kinds, ROOT, fields, kinds};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A name that is read where it has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,15 +120,15 @@ impl<'t> Scopes<'t> {
 struct Scope<'t> {
     owner: Id,
     outer: Option<usize>,
-    names: HashMap<&'t str, usize>,
-    bound: HashMap<&'t str, Vec<Bound>>,
+    names: FxHashMap<&'t str, usize>,
+    bound: FxHashMap<&'t str, Vec<Bound>>,
     /// Names of `global` and `nonlocal`.
     elsewhere: Vec<&'t str>,
 }
 
 impl Scope<'_> {
     fn new(owner: Id, outer: Option<usize>) -> Self {
-        Self { owner, outer, names: HashMap::new(), bound: HashMap::new(), elsewhere: Vec::new() }
+        Self { owner, outer, names: FxHashMap::default(), bound: FxHashMap::default(), elsewhere: Vec::new() }
     }
 }
 
@@ -166,7 +166,7 @@ impl<'i, 't> Text<'i, 't> {
         // Open scopes with the node after each.
         let mut open: Vec<(usize, Id)> = vec![(0, index.items.len() as Id)];
         // Scopes of definitions whose bodies are still to be read.
-        let mut coming: HashMap<Id, usize> = HashMap::new();
+        let mut coming: FxHashMap<Id, usize> = FxHashMap::default();
         for id in 0..index.items.len() as Id {
             while open.len() > 1 && open.last().is_some_and(|(_, end)| *end <= id) {
                 open.pop();

@@ -4,9 +4,9 @@ use crate::view::FileView;
 use python::modules::Modules;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
+use rustc_hash::FxHashMap;
 use sorting::SortedSet;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 
 /// Functions that load modules whose names are known only at run time.
 const BY_NAME: [&str; 3] = ["importlib", "runpy", "__import__"];
@@ -39,7 +39,7 @@ pub(crate) fn leading_to(views: &[&FileView<'_>], holds: impl Fn(&FileView<'_>) 
     if !views.iter().any(|view| holds(view)) {
         return SortedSet::new();
     }
-    let (mut importers, mut todo): (HashMap<&str, Vec<usize>>, Vec<usize>) = Default::default();
+    let (mut importers, mut todo): (FxHashMap<&str, Vec<usize>>, Vec<usize>) = Default::default();
     for (number, view) in views.iter().enumerate() {
         let words: SortedSet<&str> = imported_words(view).collect();
         let looks_up = LOOKUPS.iter().any(|lookup| !view.calls(lookup).is_empty());

@@ -18,9 +18,9 @@ use crate::view::FileView;
 use python::names::dotted;
 use python::strings::plain_string;
 use python::tree::{Id, Index, kinds};
+use rustc_hash::FxHashMap;
 use sorting::SortedMap;
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// How modes are named in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Modes {
     elsewhere: bool,
     /// By text and block: the statement after which only the vendor's mode continues. A cache, since it is queried
     /// repeatedly.
-    turns: RefCell<HashMap<(usize, Id), Option<Id>>>,
+    turns: RefCell<FxHashMap<(usize, Id), Option<Id>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,10 @@
 
 use crate::view::FileView;
 use python::tree::{Id, ROOT, kinds};
+use rustc_hash::FxHashMap;
 use sorting::{SortedMap, SortedSet};
 use std::cell::{OnceCell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -121,13 +122,13 @@ struct KnownFile {
 /// Which files import which, by their texts.
 struct Imports {
     /// The file of each path, the first if there are several.
-    files: HashMap<String, usize>,
+    files: FxHashMap<String, usize>,
     /// The Python files that import a module, by its dotted name.
-    importers: HashMap<String, Vec<usize>>,
+    importers: FxHashMap<String, Vec<usize>>,
 }
 
 /// The files with some text that a program imports or is, by the program's path.
-type Loaders = HashMap<String, Vec<Rc<Loaded>>>;
+type Loaders = FxHashMap<String, Vec<Rc<Loaded>>>;
 
 /// A file that programs import.
 pub struct Loaded {
@@ -182,7 +183,7 @@ impl<'a> Texts<'a> {
     /// The files with a text that a program imports or is.
     pub fn loaded_by(&self, program: &str, with: &str) -> Vec<Rc<Loaded>> {
         let collect = || {
-            let mut loaders = Loaders::new();
+            let mut loaders = Loaders::default();
             for (file, (path, _)) in self.files.iter().enumerate().filter(|(_, (_, text))| text.contains(with)) {
                 let loaded = Rc::new(Loaded { file, starts: self.starts(path).to_vec() });
                 for start in &loaded.starts {
@@ -197,7 +198,7 @@ impl<'a> Texts<'a> {
 
     fn imports(&self) -> &Imports {
         self.imports.get_or_init(|| {
-            let mut imports = Imports { files: HashMap::new(), importers: HashMap::new() };
+            let mut imports = Imports { files: FxHashMap::default(), importers: FxHashMap::default() };
             for (at, (path, text)) in self.files.iter().enumerate() {
                 imports.files.entry((*path).to_owned()).or_insert(at);
                 if path.ends_with(".py") {

@@ -6,8 +6,8 @@ use crate::view::FileView;
 use crate::words::LOOKUPS_BY_NAME;
 use python::names::called_name;
 use python::tree::{Id, ROOT, kinds};
+use rustc_hash::FxHashMap;
 use sorting::{SortedMap, SortedSet};
-use std::collections::HashMap;
 
 /// Top-level definitions that no program of the project reaches, by path and name; in a module, those that no program
 /// reaches that trains; and the files that none of these load and that train nothing themselves.
@@ -47,7 +47,7 @@ impl Unused {
         }
         let definitions: Vec<Vec<Id>> = views.iter().map(|view| definitions(view)).collect();
         // Words by the definition that contains them; those outside definitions are used when a file is loaded.
-        let mut said: HashMap<(usize, Id), Vec<&str>> = HashMap::new();
+        let mut said: FxHashMap<(usize, Id), Vec<&str>> = FxHashMap::default();
         let mut outside: Vec<(usize, &str)> = Vec::new();
         for (file, view) in views.iter().enumerate() {
             let owner = |at: Id| {

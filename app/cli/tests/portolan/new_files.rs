@@ -117,7 +117,7 @@ fn reports_have_it() {
 fn stdin_has_no_place_for_it() {
     let home = home();
     let ran = portolan_with(home.path(), &["port", "--target", "xpu", "--write", "-"], SCRIPT.as_bytes(), &[]);
-    assert!(ran.code == 0 && ran.err.contains("the port also needs xpu_lightning.py, next to the program"), "{ran:?}");
+    assert!(ran.code == 0 && ran.err.contains("save xpu_lightning.py next to the program"), "{ran:?}");
     assert!(!home.path().join(NEW).exists());
     let ran = portolan_with(home.path(), &["port", "--target", "xpu", "-"], SCRIPT.as_bytes(), &[]);
     assert!(ran.out.contains("+++ b/xpu_lightning.py\n"), "{ran:?}");

@@ -8,10 +8,10 @@ use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tables::table_values;
 use python::tree::{Id, fields, kinds};
+use rustc_hash::FxHashMap;
 use sorting::SortedSet;
 use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::rc::Rc;
 use training::modes::{Modes, Region};
 use training::turn::Turn;
@@ -19,7 +19,7 @@ use training::words::WORDS_BESIDE_RANKS_OF_MATRICES;
 use training::{FileInProject, FileView};
 
 /// Nodes that were searched for in a file: by the pattern and the texts of its captures.
-pub(crate) type Searches = RefCell<HashMap<(usize, Vec<Option<String>>), Rc<[Id]>>>;
+pub(crate) type Searches = RefCell<FxHashMap<(usize, Vec<Option<String>>), Rc<[Id]>>>;
 
 /// Whether some node of the file matches, with what is captured already.
 pub(super) fn contains<'t>(s: &Situation<'_, 't>, pattern: &NodePattern, captures: &Captures<'t>) -> bool {

@@ -3,8 +3,8 @@
 use super::sequence::sequence_diff;
 use super::words::{Bag, changed_words};
 use super::{Hunk, Pair, number};
+use rustc_hash::FxHashMap;
 use similar::DiffOp;
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// Lines less similar than this (of 1000) are a removal and an addition, not a change.
@@ -39,7 +39,7 @@ pub(super) fn pairs(hunk: &Hunk, old: &[&str], new: &[&str]) -> Vec<Pair> {
 fn by_trimmed_lines(old: &[&str], new: &[&str], o: Range<usize>, n: Range<usize>, found: &mut Vec<(usize, usize)>) {
     let old_trimmed: Vec<&str> = old[o.clone()].iter().map(|line| line.trim()).collect();
     let new_trimmed: Vec<&str> = new[n.clone()].iter().map(|line| line.trim()).collect();
-    let (old_ids, known) = number(&old_trimmed, HashMap::new());
+    let (old_ids, known) = number(&old_trimmed, FxHashMap::default());
     let (new_ids, _) = number(&new_trimmed, known);
     for op in sequence_diff(&old_ids, &new_ids) {
         let (a, b) = (op.old_range(), op.new_range());

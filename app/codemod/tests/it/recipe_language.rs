@@ -169,3 +169,13 @@ fn a_rule_whose_result_is_no_python_changes_nothing() {
     check_rule(rule, "def f():\n    stop()\n", "def f():\n    return\n");
     check_rule(rule, "if a:\n    stop()\n", "if a:\n    stop()\n");
 }
+
+#[test]
+fn rules_that_undo_one_another() {
+    let body = "```diff rule\n- f($X)\n+ g($X)\n```\n```diff rule\n- g($X)\n+ f($X)\n```\n";
+    let recipes = RecipeSet::compile(&[page(body)]).expect("rules");
+    let files = [SourceFile { path: "a.py".to_owned(), text: "f(1)\n".to_owned() }];
+    let options = Options { target: "t".to_owned(), ..Options::default() };
+    let ported = port(&files, &recipes, &options);
+    assert!(!ported.certificate.idempotent && ported.files[0].text == "f(1)\n");
+}
