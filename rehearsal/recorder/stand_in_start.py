@@ -86,6 +86,9 @@ def _tensorflow(name):
 
 
 if os.environ.get("STAND_IN_TWIN"):
+    import clock
+
+    clock.install()
     for _name in ("tensorflow", "keras"):
         when_imported(_name, _tensorflow(_name))
 

@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,9 @@ import textwrap
 import unittest
 
 KIT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.append(str(KIT))
+sys.path += [str(KIT), str(KIT / "recorder")]
+
+import clock  # noqa: E402
 
 ORIGINAL = textwrap.dedent("""
     import sys
@@ -467,6 +470,14 @@ class Printed(unittest.TestCase):
         log = "W1123 11:22:33.{0} {1} torch/utils/flop_counter.py:113] triton not found; 2 kernels\n[rank0]:I1123 11:22:33.{0} {1} torch/x.py:7] {1}\nloss 0.5\n"
         self.check(log.format(356000, 25555), log.format(712000, 25632), 1, None)
         self.check("W1123 loss 0.5", "W1123 loss 0.7", 0, "W1123 loss 0.5")
+
+    def test_numbers_of_the_clock_are_left_out(self):
+        line = "{e} {l:.4f} {t} | {t:.1f}s, {r:>8.1f} it/s | took {t:.2f} sec"
+        printed = [line.format(e=1, l=0.25, t=clock.Elapsed(t), r=64 / clock.Elapsed(t)) for t in (0.5, 1234.5)]
+        self.check(*printed, 1, None)
+        self.check(printed[0], printed[1].replace("0.2500", "0.3500"), 0, "1 0.2500 | , |")
+        self.assertEqual(clock.Elapsed(2.0) - 1, 1.0)
+        self.assertEqual(type(pickle.loads(pickle.dumps(clock.Elapsed(2.0)))), float)
 
     def test_the_time_of_day_is_left_out(self):
         for stamp in ("11-26 00:39:{0}.733 Epoch: 0, loss: 0.5", "2026-11-26 00:39:{0},733 loss 0.5", "[00:39:{0}.733] loss 0.5"):

@@ -320,13 +320,18 @@ LOGGED = re.compile(r"(?:\[rank\d+\]:)?[VIWEFC]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \
 CLOCK = re.compile(r"(?i)\bsec|\btime|\btook|it/s|img/s|/s\b|\(m?s\)|\d\s?m?s\b|elapsed|\beta\b|[KMG]i?B\b|memory|throughput|device|cuda|hpu|ipu|warn|\busdt\b")
 
 
+# A number that comes from the clock, as the recorder marks it, with its unit and the name in front of it.
+ELAPSED = re.compile(r"(?i)(?:\b(?:time|took|elapsed|in)\W{0,3})?\u2063[-+\d.e]+(?:\s?(?:m?s|sec(?:ond)?s?|min(?:ute)?s?|\w*/s(?:ec)?)\b)?")
+
+
 def lines(text):
     """Lines with numbers that a program prints of its training: what tells the time or the machine is left out, and so is PyTorch's own log."""
     found = []
     for line in text.replace("\r", "\n").splitlines():
         if LOGGED.match(line):
             continue
-        line = STAMP.sub("", line).strip()
+        # How wide a number is printed may depend on it.
+        line = " ".join(ELAPSED.sub("", STAMP.sub("", line)).split())
         numbers = NUMBER.findall(line)
         if numbers and not CLOCK.search(line):
             found.append((NUMBER.sub("#", line), [(float(number), _last_digit(number)) for number in numbers], line))

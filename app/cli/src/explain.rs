@@ -139,7 +139,7 @@ fn text(found: &Explanation, left: &[LeftOnHost]) -> String {
         if let Some(operation) = operation {
             let listed = match &operation.listed {
                 Some(entry) => format!("{} is {entry}, in the list of what the target lacks", operation.name),
-                None => format!("{} is in no list of what the target lacks", operation.name),
+                None => format!("{} is not listed as missing on the target", operation.name),
             };
             part("op", &listed);
         }

@@ -113,7 +113,7 @@ fn Section(candidate: Candidate) -> impl IntoView {
     });
     let operation = operation.map(|Operation { name, listed }| match listed {
         Some(entry) => format!("`{name}` is `{entry}`, in the guide’s list of what the target lacks."),
-        None => format!("`{name}` is in no list of what the target lacks."),
+        None => format!("`{name}` is not listed as missing on the target."),
     });
     let remedy = (!remedy.is_empty()).then(|| view! { <p><b>"What to do: "</b><Prose text=sentence(&remedy)/></p> });
     view! {
