@@ -476,6 +476,7 @@ class Printed(unittest.TestCase):
         printed = [line.format(e=1, l=0.25, t=clock.Elapsed(t), r=64 / clock.Elapsed(t)) for t in (0.5, 1234.5)]
         self.check(*printed, 1, None)
         self.check(printed[0], printed[1].replace("0.2500", "0.3500"), 0, "1 0.2500 | , |")
+        self.check("loss 0.5 1.25 GiB", "loss 0.5 0 MB", 1, None)
         self.assertEqual(clock.Elapsed(2.0) - 1, 1.0)
         self.assertEqual(type(pickle.loads(pickle.dumps(clock.Elapsed(2.0)))), float)
 

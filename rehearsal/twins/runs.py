@@ -19,6 +19,10 @@ from . import images, notebooks
 KIT = pathlib.Path(__file__).resolve().parent.parent
 # Images of a folder that is made up, where no number was given.
 IMAGES = 256
+# As torchrun sets them for one process.
+RANKS = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
+# The end of a program whose communication library PyTorch was built without.
+NO_BACKEND = "Distributed package doesn't have"
 # Lines of what a program printed to standard error that are shown where it failed.
 TRACE = 20
 
@@ -102,7 +106,7 @@ class Runner:
             **{key: value for key, value in os.environ.items() if not key.startswith(("STAND_IN_", "POPDIST_", "PYTHONPATH"))},
             **self.common, "STAND_IN_MACHINE": machine, "STAND_IN_TWIN_STEPS": str(steps or self.steps),
             "STAND_IN_CONTRACTS": str(self.root / f"contracts{number}"), "STAND_IN_PLACE": str(place),
-            "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500", **(environment or {}),
+            **RANKS, **(environment or {}),
         }
         # Behind the kit's own: what the user's variable holds, from the folder of the start.
         own = [str(self.home / folder) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
@@ -117,6 +121,12 @@ class Runner:
         if start is not None:
             env["STAND_IN_TWIN_START"] = str(start)
         status, out, err = self.start([program, *arguments], place, env, path)
+        if status and NO_BACKEND in err and RANKS.keys().isdisjoint(environment or {}):
+            # It joins a group because a launcher seems to have started it; alone it may train without one.
+            for left in (record, self.root / f"contracts{number}"):
+                left.unlink(missing_ok=True)
+            env = {key: value for key, value in env.items() if key not in RANKS}
+            status, out, err = self.start([program, *arguments], place, env, path)
         if not record.exists():
             ended = f"signal {-status}" if status < 0 else _last(err) or f"status {status}"
             raise Failed(f"{self.told(program)} ended with {ended}{_how_to_install(err)}", err)

@@ -54,9 +54,11 @@ def told(result):
 
 
 def _printed(result):
-    from .compare import lines
+    from .compare import LOGGED, NUMBER, lines
 
     agree = result.lines[0]
     if agree or lines(result.original["printed"]) or lines(result.port["printed"]):
         return f"{agree} printed lines with numbers agree"
+    if any(NUMBER.search(line) and not LOGGED.match(line) for line in result.original["printed"].splitlines()):
+        return "no printed numbers to compare: lines about times, memory and devices are left out"
     return f"no printed numbers to compare: the program prints none within these {len(result.original['steps'])} steps; more steps may reach some"
