@@ -125,7 +125,7 @@ fn a_zero_byte_does_not_hide_a_log() {
 #[test]
 fn a_log_of_another_project_is_told() {
     let said =
-        |log: &str| explain(log, &["--target", "xpu", "--project", "project"]).err.contains("no line of this log");
+        |log: &str| explain(log, &["--target", "xpu", "--project", "project"]).err.contains("this log names no line");
     assert!(!said(LOG) && said(&LOG.replace("train.py", "elsewhere.py")));
 }
 
