@@ -2,7 +2,7 @@
 
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
 use crate::messages::{OnDisk, count, messages, outline, removed_comments, summary};
-use crate::project::{Project, is_configuration};
+use crate::project::Project;
 use crate::replacement::New;
 use crate::said::{say, say_line};
 use crate::totals::{self, totals};
@@ -13,7 +13,7 @@ use ::site::PortReport;
 use anyhow::{Context, Result};
 use codemod::{
     Diagnostic, Ledger, Options, Ported, PortedFile, RecipeSet, Severity, Style, TargetInfo, TargetOption, Totals,
-    TwinCommands,
+    TwinCommands, is_configuration,
 };
 use launch::Twin;
 use python::notebook::Notebook;

@@ -3,7 +3,7 @@
 use crate::reading::{LIMIT, NOTEBOOK_LIMIT, read_some, refusal, text_of};
 use crate::replacement::left_whole;
 use crate::usage::{Usage, usage};
-use codemod::{Diagnostic, PortedFile, Severity};
+use codemod::{Diagnostic, PortedFile, Severity, is_configuration};
 use python::SourceFile;
 use python::notebook::{Notebook, is_notebook, is_text_of_notebook};
 use sorting::SortedMap;
@@ -301,12 +301,6 @@ fn is_source(file: &Path) -> bool {
 
 fn is_yaml(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
-}
-
-/// Whether a file of a project may be a configuration. JSON is data unless its path says otherwise.
-pub(crate) fn is_configuration(path: &str) -> bool {
-    [".yaml", ".yml", ".toml"].iter().any(|ending| path.ends_with(ending))
-        || (path.ends_with(".json") && path.contains("conf"))
 }
 
 /// Folders with third-party code or tools' caches.

@@ -1,10 +1,12 @@
 //! The source vendor in files that are not code: packages that a project installs, and the values of its configuration.
 
 use crate::definitions::Definitions;
+use crate::handlers::requirements::PACKAGES as PACKAGES_OF_TARGET;
 use crate::messages;
 use crate::ported::Severity;
-use crate::residue::Found;
+use crate::residue::{CHOOSING, COMMANDS, Found, VARIABLES};
 use guide::ListedName;
+use std::mem::discriminant;
 use std::ops::Range;
 
 /// Packages that need the source vendor's devices; a `*` at the end stands for any ending.
@@ -47,64 +49,222 @@ pub(crate) fn is_requirements(path: &str) -> bool {
     name.starts_with("requirements") && name.ends_with(".txt")
 }
 
+/// Whether a file of a project is neither code nor a list for pip, and may nevertheless name the source vendor's devices or
+/// packages: configurations, scripts for a shell or a scheduler, the description of a package or of a container's image.
+/// JSON is data unless its path says otherwise.
+#[must_use]
+pub fn is_configuration(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    Format::of(&path).is_some_and(|format| !matches!(format, Format::Pip | Format::Setup))
+        && (!path.ends_with(".json") || path.contains("conf"))
+}
+
+/// How a file that is no program states what is installed and which devices are used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// A list for pip.
+    Pip,
+    /// `setup.py`, in which only strings name packages.
+    Setup,
+    /// `setup.cfg`.
+    SetupCfg,
+    /// `pyproject.toml`.
+    Project,
+    /// Keys and values: YAML, TOML, JSON, and conda's environments.
+    Values,
+    /// A script for a shell or a scheduler.
+    Script,
+    /// The description of a container's image.
+    Image,
+}
+
+impl Format {
+    fn of(path: &str) -> Option<Format> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Some(match name.rsplit('.').next().unwrap_or(name) {
+            _ if name == "setup.py" => Format::Setup,
+            _ if name == "setup.cfg" => Format::SetupCfg,
+            _ if name == "pyproject.toml" => Format::Project,
+            _ if python::is_image(name) => Format::Image,
+            "txt" => Format::Pip,
+            "yaml" | "yml" | "toml" | "json" => Format::Values,
+            "sh" | "bash" | "slurm" | "sbatch" | "pbs" => Format::Script,
+            _ => return None,
+        })
+    }
+
+    /// What separates the entries of a line.
+    fn ends(self, is_environment: bool) -> &'static [char] {
+        match self {
+            Format::Setup => &['"', '\''],
+            Format::Values if !is_environment => &['{', ',', '}'],
+            Format::Script | Format::Image => &[' ', '\t'],
+            _ => &['"', '\'', ','],
+        }
+    }
+}
+
 /// Something that is written for the source vendor.
 pub(crate) struct Setting {
     pub(crate) range: Range<usize>,
-    /// Its name in a program; none for a package.
-    key: Option<String>,
+    what: What,
 }
 
-/// What a file has for the source vendor, in the order of the text. Nothing for a file that is neither a list of packages
-/// nor a configuration, or is a list for another device than the target.
-pub(crate) fn settings(path: &str, text: &str, target: &str, definitions: &Definitions) -> Vec<Setting> {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_setup = name == "setup.py";
-    let is_configuration = [".yaml", ".yml", ".toml", ".json"].iter().any(|ending| name.ends_with(ending));
-    let is_environment = name == "pyproject.toml" || (is_configuration && text.contains("\ndependencies:"));
-    let is_list = is_setup || is_environment || name.ends_with(".txt");
+/// What is written for it.
+#[derive(Clone, PartialEq, Eq)]
+enum What {
+    /// A package that is installed.
+    Package,
+    /// One that the target's own software has.
+    OfTarget,
+    /// The value of a key by which a program reads it.
+    Value(String),
+    /// What a script passes to a program, sets for it or runs.
+    InScript,
+}
+
+/// What a file has for the source vendor, in the order of the text. Nothing for a list for another device than the target.
+/// What the target's own software brings counts if `replaces` it: where the port is for this target only.
+pub(crate) fn settings(
+    path: &str,
+    text: &str,
+    target: &str,
+    replaces: bool,
+    definitions: &Definitions,
+) -> Vec<Setting> {
     let mut found = Vec::new();
-    if !is_list && !is_configuration || is_list && is_of_another_device(path, target, definitions) {
+    let Some(format) = Format::of(path) else { return found };
+    let is_environment = format == Format::Values && text.contains("\ndependencies:");
+    let is_list = is_environment || !matches!(format, Format::Values | Format::Script | Format::Image);
+    if is_list && is_of_another_device(path, target, definitions) {
         return found;
     }
-    let ends: &[char] = match (is_setup, is_list) {
-        // In Python, only strings name a package.
-        (true, _) => &['"', '\''],
-        (_, true) => &['"', '\'', ','],
-        _ => &['{', ',', '}'],
-    };
-    let mut next_line = 0;
+    // The port itself comments them out in a list for pip.
+    let replaces = replaces && format != Format::Pip;
+    let of_target = |word: &str| replaces && !word.contains(&format!("+{target}")) && is_of_target(word, definitions);
+    // Of a list's entries; elsewhere an option begins with them.
+    let has_marks = !matches!(format, Format::Pip | Format::Script | Format::Image);
+    let (mut next_line, mut requirements) = (0, Requirements::default());
     for line in text.split_inclusive('\n') {
         let mut next = next_line;
         next_line += line.len();
         let comment = line.match_indices('#').find(|(at, _)| *at == 0 || line[..*at].ends_with(char::is_whitespace));
         let line = &line[..comment.map_or(line.len(), |(at, _)| at)];
-        for (n, part) in line.split(ends).enumerate() {
+        let in_list = requirements.has(line, format) || is_environment;
+        let parts = line.split(format.ends(is_environment)).enumerate().map(|(n, part)| {
             let from = next;
             next += part.len() + 1;
-            let word = part.trim_matches(|c: char| c.is_whitespace() || "-[".contains(c));
+            let word = part.trim_matches(|c: char| c.is_whitespace() || (has_marks && "-[".contains(c)));
             let at = from + part.find(word).unwrap_or(0);
-            let key = match is_list {
-                true => (!is_setup || n % 2 == 1).then(|| needs_cuda(word, definitions).then_some(None)).flatten(),
-                false => key_of(word, definitions).map(Some),
+            (n, at..at + word.len())
+        });
+        if matches!(format, Format::Script | Format::Image) {
+            let words: Vec<Range<usize>> = parts.map(|(_, range)| range).filter(|range| !range.is_empty()).collect();
+            found.extend(of_commands(text, &words, format, definitions, &of_target));
+            continue;
+        }
+        for (n, range) in parts {
+            let word = &text[range.clone()];
+            let what = match is_list {
+                true if format == Format::Setup && n % 2 == 0 => None,
+                true if needs_cuda(word, definitions) => Some(What::Package),
+                true => (in_list && of_target(word)).then_some(What::OfTarget),
+                false => key_of(word, definitions).map(What::Value),
             };
-            found.extend(key.map(|key| Setting { range: at..at + word.len(), key }));
+            found.extend(what.map(|what| Setting { range, what }));
         }
     }
     found
 }
 
-/// The settings of a file as one message, at the first.
-pub(crate) fn found(found: &[Setting], text: &str) -> Option<Found> {
-    let first = found.first()?;
-    let mut names: Vec<String> = found.iter().map(|one| format!("`{}`", &text[one.range.clone()])).collect();
-    names.dedup();
-    if names.len() > 4 {
-        let others = names.split_off(3).len();
-        names.push(format!("{others} more"));
+/// Where in a file requirements stand, from line to line.
+#[derive(Default)]
+struct Requirements {
+    /// A table of them, or in `setup.cfg` the value of a key.
+    table: bool,
+    /// An array.
+    array: bool,
+}
+
+impl Requirements {
+    /// Whether the line has some.
+    fn has(&mut self, line: &str, format: Format) -> bool {
+        let is_key =
+            |key: &str| ["dependencies", "requires", "dependency-groups"].iter().any(|word| key.contains(word));
+        match format {
+            Format::Project if line.starts_with('[') => self.table = is_key(line),
+            Format::SetupCfg if !line.starts_with(char::is_whitespace) => self.table = is_key(line),
+            Format::Project | Format::Setup if !self.array => {
+                self.array = line.split_once('=').is_some_and(|(key, value)| is_key(key) && value.contains(['[', '{']));
+            }
+            _ => {}
+        }
+        let has = self.table || self.array;
+        self.array &= !line.trim_end().trim_end_matches(',').ends_with([']', '}', ')']);
+        has
     }
-    let names = names.join(", ");
-    let message = if first.key.is_some() { messages::configured_for_cuda(names) } else { messages::needs_cuda(names) };
-    Some(Found { range: first.range.clone(), severity: Severity::Warning, message })
+}
+
+/// What the words of a line of a shell, or of an image's description, have for the source vendor.
+fn of_commands(
+    text: &str,
+    words: &[Range<usize>],
+    format: Format,
+    definitions: &Definitions,
+    of_target: &dyn Fn(&str) -> bool,
+) -> Vec<Setting> {
+    let plain = |range: &Range<usize>| text[range.clone()].trim_matches(['"', '\'', ';', '\\']);
+    let installs = words.iter().position(|word| plain(word) == "install").unwrap_or(words.len());
+    let is_base = format == Format::Image && words.first().is_some_and(|word| plain(word) == "FROM");
+    let mut found = Vec::new();
+    for (n, range) in words.iter().enumerate() {
+        let word = plain(range);
+        let pair = words.get(n + 1).map(|value| (range.start..value.end, format!("{word}={}", plain(value))));
+        let is_option = word.starts_with('-') && !word.contains('=');
+        let value = |setting: &str| key_of(setting, definitions).is_some();
+        let is_variable = || {
+            let name = word.split_once('=').map(|(name, _)| name);
+            name.is_some_and(|name| [CHOOSING, VARIABLES].iter().any(|list| is_listed(name, list, definitions)))
+        };
+        let (range, what) = match pair {
+            _ if n > installs && needs_cuda(word, definitions) => (range.clone(), What::Package),
+            _ if n > installs && of_target(word) => (range.clone(), What::OfTarget),
+            _ if is_base && ["nvidia", "nvcr.io", "cuda"].iter().any(|part| word.contains(part)) => {
+                (range.clone(), What::Package)
+            }
+            _ if value(word) || is_variable() || is_listed(word, COMMANDS, definitions) => {
+                (range.clone(), What::InScript)
+            }
+            Some((both, pair)) if is_option && value(&pair) => (both, What::InScript),
+            _ => continue,
+        };
+        found.push(Setting { range, what });
+    }
+    found
+}
+
+/// The settings of a file as messages, one for each thing that is to be done about them, at the first.
+pub(crate) fn found(settings: &[Setting], text: &str) -> Vec<Found> {
+    let kind = |setting: &Setting| discriminant(&setting.what);
+    let firsts = settings.iter().enumerate().filter(|(n, first)| settings[..*n].iter().all(|s| kind(s) != kind(first)));
+    let one = |(n, first): (usize, &Setting)| {
+        let alike = settings[n..].iter().filter(|setting| kind(setting) == kind(first));
+        let mut names: Vec<String> = alike.map(|one| format!("`{}`", &text[one.range.clone()])).collect();
+        names.dedup();
+        if names.len() > 4 {
+            let others = names.split_off(3).len();
+            names.push(format!("{others} more"));
+        }
+        let names = names.join(", ");
+        let message = match first.what {
+            What::Package => messages::needs_cuda(names),
+            What::OfTarget => messages::installed_over_the_targets(names),
+            What::Value(_) => messages::configured_for_cuda(names),
+            What::InScript => messages::starts_for_cuda(names),
+        };
+        Found { range: first.range.clone(), severity: Severity::Warning, message }
+    };
+    firsts.map(one).collect()
 }
 
 /// Where a configuration has the value that an expression reads, as `PATH:LINE`: for `cfg.dist.backend` the value of the
@@ -112,7 +272,7 @@ pub(crate) fn found(found: &[Setting], text: &str) -> Option<Found> {
 pub(crate) fn places(expression: &str, files: &[&(&str, &str, Vec<Setting>)]) -> Vec<String> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let read = expression.trim_end_matches(|c: char| !is_word(c)).rsplit(|c| !is_word(c)).next().unwrap_or("");
-    let has_name = |setting: &&Setting| setting.key.as_deref() == Some(read);
+    let has_name = |setting: &&Setting| matches!(&setting.what, What::Value(key) if key == read);
     let place = |(path, text, found): &&(&str, &str, Vec<Setting>)| {
         let setting = found.iter().find(has_name)?;
         Some(format!("{path}:{}", text[..setting.range.start].matches('\n').count() + 1))
@@ -120,25 +280,35 @@ pub(crate) fn places(expression: &str, files: &[&(&str, &str, Vec<Setting>)]) ->
     files.iter().filter_map(place).collect()
 }
 
-/// Whether a requirement is a package for the source vendor, or another package's build for it: `torch==2.1+cu118`.
-fn needs_cuda(requirement: &str, definitions: &Definitions) -> bool {
+/// The package of a requirement, as lists name it.
+fn package(requirement: &str) -> String {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     // Conda puts the channel first: `pytorch::pytorch-cuda=12.1`.
-    let name = requirement
-        .rsplit("::")
-        .next()
-        .unwrap_or("")
-        .split(|c| !is_name(c))
-        .next()
-        .unwrap_or("")
-        .to_ascii_lowercase()
-        .replace('_', "-");
-    let build = requirement.split_once("+cu").is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
-    build
-        || definitions.names(PACKAGES).iter().any(|listed| match listed.name.strip_suffix('*') {
-            Some(start) => name.starts_with(start),
-            None => name == listed.name,
-        })
+    let name = requirement.rsplit("::").next().and_then(|rest| rest.split(|c| !is_name(c)).next());
+    name.unwrap_or_default().to_ascii_lowercase().replace('_', "-")
+}
+
+/// Whether the target's own software has the package of a requirement.
+fn is_of_target(requirement: &str, definitions: &Definitions) -> bool {
+    definitions.names(PACKAGES_OF_TARGET).iter().any(|listed| listed.name == package(requirement))
+}
+
+/// Whether a requirement is a package for the source vendor, another package's build for it, `torch==2.1+cu118`, or the
+/// address of such builds, `…/whl/cu118`.
+fn needs_cuda(requirement: &str, definitions: &Definitions) -> bool {
+    let is_release =
+        |part: &str| part.strip_prefix("cu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let build = requirement.split_once('+').is_some_and(|(_, build)| is_release(build));
+    let index = requirement.contains("://") && requirement.split('/').any(is_release);
+    build || index || is_listed(&package(requirement), PACKAGES, definitions)
+}
+
+/// Whether a list has a name, or the beginning of it.
+fn is_listed(name: &str, list: &str, definitions: &Definitions) -> bool {
+    definitions.names(list).iter().any(|listed| match listed.name.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == listed.name,
+    })
 }
 
 /// The key, if a line sets it to a device or library of the source vendor: `dist_backend: nccl`.

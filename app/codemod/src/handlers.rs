@@ -13,7 +13,7 @@ mod move_to_device;
 mod named_loss;
 mod newest_packages;
 mod pipeline_stages;
-mod requirements;
+pub(crate) mod requirements;
 mod steps_per_execution;
 mod strategy_scope;
 mod unused_imports;

@@ -57,6 +57,7 @@ pub use guide::OptionKind;
 
 pub use api_names::{ApiNames, ApiResult, api_names, names_matched};
 pub use check::{CheckFailure, check_guide};
+pub use configured::is_configuration;
 pub use diff::{FileDiff, Hunk, Pair, Row, diff_texts};
 pub use error::RecipeError;
 pub use example::{Example, pack_examples};

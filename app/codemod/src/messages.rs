@@ -75,6 +75,8 @@ messages! {
     works_here(name, why);
     needs_cuda(names);
     configured_for_cuda(names);
+    starts_for_cuda(names);
+    installed_over_the_targets(names);
     configured_at(places);
     code_not_used(names, messages);
     lists_of_other_devices();

@@ -3,7 +3,7 @@
 mod keys;
 mod listed;
 
-pub(crate) use listed::{LISTS, LISTS_OF_TARGETS};
+pub(crate) use listed::{CHOOSING, COMMANDS, LISTS, LISTS_OF_TARGETS, VARIABLES};
 
 use crate::condition::cuda_devices;
 use crate::definitions::{Definitions, Said};

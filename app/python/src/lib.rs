@@ -42,5 +42,5 @@ pub use highlight::{Highlight, TokenClass, highlight_html, html_line};
 pub use layout::Layout;
 pub use names::Names;
 pub use readable::open_bracket;
-pub use source::{SourceFile, is_python};
+pub use source::{SourceFile, is_image, is_python};
 pub use tree::{Id, Index, Tree, Trees};

@@ -36,5 +36,12 @@ pub fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = Range<usi
 #[must_use]
 pub fn is_python(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.ends_with(".py") || name.ends_with(".pyw") || is_notebook(name) || !name.contains('.')
+    name.ends_with(".py") || name.ends_with(".pyw") || is_notebook(name) || !name.contains('.') && !is_image(name)
+}
+
+/// Whether a file's name is that of the description of a container's image.
+#[must_use]
+pub fn is_image(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["dockerfile", "containerfile"].iter().any(|known| name.split('.').any(|part| part == *known))
 }

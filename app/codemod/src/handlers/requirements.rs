@@ -4,7 +4,7 @@ use super::{Input, Wish};
 use python::edit::Change;
 
 /// The packages with vendor builds, each with its comment.
-pub(super) const PACKAGES: &str = "packages_of_the_vendor";
+pub(crate) const PACKAGES: &str = "packages_of_the_vendor";
 pub(super) const TENSORFLOW: &str = "tensorflow_of_the_vendor";
 
 /// A compute mode for the target loads the vendor's TensorFlow in every release.

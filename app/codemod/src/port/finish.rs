@@ -51,7 +51,8 @@ pub(super) fn finish(
         .iter()
         .map(|state| {
             let (path, text) = (state.source.path.as_str(), state.text.as_str());
-            (path, text, configured::settings(path, text, &plan.options.target, plan.settings.definitions))
+            let target = &plan.options.target;
+            (path, text, configured::settings(path, text, target, !plan.keeps_others(), plan.settings.definitions))
         })
         .collect();
     let with_settings: Vec<_> = configured.iter().filter(|(_, _, settings)| !settings.is_empty()).collect();
@@ -84,8 +85,9 @@ pub(super) fn finish(
             Remark::of_engine(0..0, Severity::Info, message)
         }));
         // Projects with compute modes have settings for each.
-        let settings = configured::found(&configured[n].2, &state.text).filter(|_| plan.style != Style::Branch);
-        remarks.extend(settings.map(&mut remains));
+        if plan.style != Style::Branch {
+            remarks.extend(configured::found(&configured[n].2, &state.text).into_iter().map(&mut remains));
+        }
         if let Some(view) = &views[n] {
             let manual = reported.remove(&n).unwrap_or_default();
             // Reported once, at the first branch.

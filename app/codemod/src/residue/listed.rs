@@ -24,11 +24,11 @@ const NEEDED: &str = "needs_cuda";
 /// Names that do nothing, or return 0, without its devices.
 pub(super) const HARMLESS: &str = "harmless_without_cuda";
 /// Variables that only its software reads.
-const VARIABLES: &str = "variables_of_cuda";
+pub(crate) const VARIABLES: &str = "variables_of_cuda";
 /// Those of them by which a program chooses its devices.
-const CHOOSING: &str = "variables_that_choose_cards";
+pub(crate) const CHOOSING: &str = "variables_that_choose_cards";
 /// Programs of its driver and its toolkit.
-const COMMANDS: &str = "commands_of_cuda";
+pub(crate) const COMMANDS: &str = "commands_of_cuda";
 /// Names in files that run programs.
 const RUNNING: &str = "runs_programs";
 /// Keyword arguments that take a device.

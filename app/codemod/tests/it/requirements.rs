@@ -17,6 +17,75 @@ fn tensorflow_beside_pytorch_stays_installed() {
     }
 }
 
+/// The target's software brings packages that a list for pip would have as comments.
+#[test]
+fn packages_of_the_target_that_are_installed_over() {
+    let check = |path: &str, text: &str, expected: &str| {
+        let said = ported("xpu", &[(path, text)]).1;
+        let said = said.contains("This installs over what the target's own software has").then_some(said);
+        assert!(said.clone().unwrap_or_default().contains(expected), "{path}: {said:?}");
+        assert_eq!(said.is_some(), !expected.is_empty(), "{path}: {said:?}");
+    };
+    check(
+        "pyproject.toml",
+        "[project]\ndependencies = [\"numpy\", \"torch==2.9.1\"]\n",
+        "2: This installs over what the target's own software has: `torch==2.9.1`.",
+    );
+    check(
+        "pyproject.toml",
+        "[project]\ndependencies = [\n  \"numpy\",\n  \"torchvision>=0.1\",\n]\n",
+        "`torchvision>=0.1`",
+    );
+    check("pyproject.toml", "[project.optional-dependencies]\na = [\"torch\"]\n", "`torch`");
+    check("pyproject.toml", "[tool.poetry.dependencies]\ntorch = \"^2.1\"\n", "`torch =`");
+    check(
+        "setup.py",
+        "setup(install_requires=[\"torch\"], keywords=[\"torch\"])\n",
+        "1: This installs over what the target's own software has: `torch`.",
+    );
+    check("setup.cfg", "[options]\ninstall_requires =\n    numpy\n    torch>=2\n", "`torch>=2`");
+    check("environment.yml", "name: a\ndependencies:\n  - pytorch::pytorch=2.1\n", "`pytorch::pytorch=2.1`");
+    check("run.sh", "pip install -q torch==2.1 && python train.py\n", "`torch==2.1`");
+    let none = [
+        ("pyproject.toml", "[project]\nkeywords = [\"torch\"]\ndependencies = [\"torchmetrics\"]\n"),
+        ("pyproject.toml", "[project]\ndependencies = [\"numpy\"]\n[tool.isort]\nknown = [\"torch\"]\n"),
+        ("pyproject.toml", "[project]\ndependencies = [\"torch==2.9+xpu\"]\n"),
+        ("setup.py", "setup(keywords=[\"torch\"])\n"),
+        ("setup.cfg", "[options]\ninstall_requires =\n    numpy\n[x]\n torch\n"),
+        ("run.sh", "python -m torch.distributed.run torch\n"),
+        ("requirements.txt", "torch\n"),
+    ];
+    none.iter().for_each(|(path, text)| check(path, text, ""));
+}
+
+/// What a project's scripts pass to its programs.
+#[test]
+fn scripts_that_start_programs_for_cuda() {
+    let check = |text: &str, expected: &str| {
+        let said = ported("hpu", &[("scripts/run.sh", text)]).1;
+        assert!(if expected.is_empty() { said.is_empty() } else { said.contains(expected) }, "{text}: {said}");
+    };
+    check(
+        "#!/bin/bash\npython train.py --device cuda:0 --lr 1\n",
+        "2: This starts programs for NVIDIA GPUs: `--device cuda:0`.",
+    );
+    check("python train.py --device=cuda\n", "`--device=cuda`");
+    check("python train.py model.device=cuda\n", "`model.device=cuda`");
+    check(
+        "export NCCL_DEBUG=INFO\nCUDA_VISIBLE_DEVICES=0,1 python a.py \\\n  --dist-backend \"nccl\"\n",
+        "`NCCL_DEBUG=INFO`, `CUDA_VISIBLE_DEVICES=0,1`, `--dist-backend \"nccl\"`",
+    );
+    check("nvidia-smi\n", "`nvidia-smi`");
+    for none in [
+        "python train.py --device cpu # --device cuda\n",
+        "#SBATCH --gres=gpu:1\n",
+        "python a.py --name cuda\n",
+        "echo device cuda\n",
+    ] {
+        check(none, "");
+    }
+}
+
 /// Other files of a project: the configuration, and the packages that it installs.
 #[test]
 fn settings_for_cuda() {
@@ -55,6 +124,15 @@ fn settings_for_cuda() {
     for none in ["apexpy\nnumpy\n", "torch==2.1\n", "cuda-free\n"] {
         check("requirements.txt", &none.replace("torch", "torchmetrics"), "");
     }
+    let index = "[[tool.uv.index]]\nurl = \"https://download.pytorch.org/whl/cu128\"\n";
+    check("pyproject.toml", index, "`https://download.pytorch.org/whl/cu128`");
+    check("requirements.txt", "--index-url https://x.org/whl/cu118\nnumpy\n", "`--index-url https://x.org/whl/cu118`");
+    check(
+        "docker/Dockerfile",
+        "FROM nvidia/cuda:12.1-base AS a\nRUN pip install cupy\n",
+        "`nvidia/cuda:12.1-base`, `cupy`",
+    );
+    check("Dockerfile.cpu", "FROM python:3.11\nCOPY cuda /opt\n", "");
     let place = "The value is set in conf/a.yaml:3";
     let said =
         ported("hpu", &[("conf/a.yaml", devices), ("train.py", &format!("import torch.distributed as dist\n{train}"))])

@@ -1,6 +1,7 @@
 //! What can be opened: bytes from a file, a folder or an archive, checked before they become text.
 
 use crate::shared::text::count;
+use codemod::is_configuration;
 use python::SourceFile;
 use python::notebook::{Notebook, NotebookFault, is_notebook, is_text_of_notebook};
 use std::fmt;
@@ -97,8 +98,7 @@ fn megabytes(size: usize) -> String {
 pub enum Kind {
     /// A file that is ported: Python, a notebook, requirements.
     Source,
-    /// A file that is read with the project, because a launch depends on it, or because it names a device: YAML, TOML,
-    /// and JSON whose path says that it is a configuration.
+    /// A file that is read with the project, because a launch depends on it, or because it may name a device.
     Configuration,
     /// An archive whose files are opened.
     Zip,
@@ -115,9 +115,7 @@ pub fn kind(path: &str) -> Kind {
         || (name.starts_with("requirements") && name.ends_with(".txt"))
     {
         Kind::Source
-    } else if [".yaml", ".yml", ".toml"].iter().any(|ending| name.ends_with(ending))
-        || (name.ends_with(".json") && path.contains("conf"))
-    {
+    } else if is_configuration(path) {
         Kind::Configuration
     } else if name.ends_with(".zip") {
         Kind::Zip

@@ -17,7 +17,7 @@ use codemod::{
     report_json,
 };
 use python::notebook::Notebook;
-use python::{Highlight, SourceFile, Trees};
+use python::{Highlight, SourceFile, Trees, is_python};
 use recipes::Recipes;
 use sorting::SortedMap;
 use std::rc::Rc;
@@ -196,8 +196,8 @@ impl Desk {
         else {
             return Parcel::default();
         };
-        let is_python = ![".txt", ".yaml", ".yml"].iter().any(|ending| source.path.ends_with(ending));
-        let colours = |text: &str| if is_python { Highlight::python(text) } else { Highlight::plain(text) };
+        let colours =
+            |text: &str| if is_python(&source.path) { Highlight::python(text) } else { Highlight::plain(text) };
         let mut parcel = Parcel { head: Shown { index, diff: diff.clone() }, ..Parcel::default() };
         let old = colours(&source.text);
         parcel.colours.extend([old.spans, old.lines]);
