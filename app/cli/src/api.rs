@@ -6,6 +6,7 @@ use crate::port::unknown_target;
 use crate::said::say_line;
 use anyhow::Result;
 use codemod::{ApiNames, ApiResult, RecipeSet, TargetInfo, api_names, embedded_guides};
+use python::names::canonical;
 use serde_json::{Value, json};
 use sorting::SortedSet;
 use std::fmt::Write;
@@ -48,8 +49,11 @@ pub(crate) fn run(args: &ApiArgs) -> Result<bool> {
 fn spelled<'n>(given: &str, names: &'n ApiNames<'_>) -> Option<&'n str> {
     let plain = given.trim().split('(').next().unwrap_or_default();
     let method = format!(".{}()", plain.trim_start_matches('.'));
+    // `lightning.Trainer` has one row with `lightning.pytorch.Trainer`.
+    let known = canonical(plain);
     let is_meant = |name: &&String| **name == plain || **name == method;
-    names.keys().find(is_meant).map(String::as_str)
+    let found = names.keys().find(is_meant).or_else(|| names.keys().find(|name| canonical(name) == known));
+    found.map(String::as_str)
 }
 
 /// Known names that are like an unknown one: those in it, if it is a module or a class, its last part elsewhere, and those that are
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_call_and_a_bare_method_are_the_name() {
-        let names = names(&[".cuda()", "a.cuda.f", "a.cuda"]);
+        let names = names(&[".cuda()", "a.cuda.f", "a.cuda", "lightning.pytorch.Trainer"]);
         let check = |given: &str, expected: Option<&str>| assert_eq!(spelled(given, &names), expected, "{given}");
         check("a.cuda.f", Some("a.cuda.f"));
         check("a.cuda.f(x, y)", Some("a.cuda.f"));
@@ -125,6 +129,7 @@ mod tests {
         for method in ["cuda", ".cuda", "cuda()", ".cuda()"] {
             check(method, Some(".cuda()"));
         }
+        check("pytorch_lightning.Trainer", Some("lightning.pytorch.Trainer"));
         check("b.cuda", None);
         check("", None);
     }

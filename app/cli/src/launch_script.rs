@@ -2,6 +2,7 @@
 
 use crate::args::{LaunchArgs, SchedulerArg};
 use crate::messages::{OnDisk, message};
+use crate::output::print;
 use crate::reading::text_of;
 use crate::said::say_line;
 use crate::usage::usage;
@@ -144,6 +145,6 @@ fn lint(args: &LaunchArgs, file: &Path) -> Result<bool> {
     if linted.findings.is_empty() {
         say_line!("{}", linted.checked);
     }
-    print!("{}", linted.diff(shown.trim_start_matches(['.', '/'])));
+    print(&codemod::git_patch_of(shown.trim_start_matches(['.', '/']), &script, &linted.fixed))?;
     Ok(linted.findings.is_empty())
 }

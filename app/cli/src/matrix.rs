@@ -5,9 +5,10 @@ use crate::messages::{OnDisk, message};
 use crate::output::print;
 use crate::project::Project;
 use crate::said::say_line;
-use crate::totals;
+use crate::{notebook_shell, totals};
 use anyhow::Result;
-use codemod::{CellState, Matrix, RecipeSet, Style, matrix};
+use codemod::{CellState, Matrix, Options, RecipeSet};
+use python::Trees;
 use std::fmt::Write;
 
 /// Maximum number of characters shown of a line of code.
@@ -17,7 +18,7 @@ const WIDEST: usize = 56;
 pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
     let project = Project::read(&args.paths, None)?;
     let recipes = RecipeSet::embedded();
-    let mut matrix = matrix(&project.sources(), recipes, Style::Auto);
+    let mut matrix = of_all_targets(&project, recipes);
     let mut all_read = true;
     for input in &project.inputs {
         let Err(diagnostic) = &input.text else { continue };
@@ -33,6 +34,23 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<bool> {
         MatrixFormat::Text => print(&table(&matrix))?,
     }
     Ok(all_read)
+}
+
+/// Ports the project to each target with its default options, as `portolan port` does.
+fn of_all_targets(project: &Project, recipes: &RecipeSet) -> Matrix {
+    let (sources, notebooks) = (project.sources(), project.notebooks());
+    let mut matrix = Matrix::default();
+    for target in recipes.targets() {
+        let (trees, options) = (Trees::default(), Options { target: target.id, ..Options::default() });
+        let (mut ported, views) = codemod::port_with_views(&sources, recipes, &options, &trees);
+        for file in &mut ported.files {
+            if let Some(notebook) = notebooks.get(&file.path) {
+                notebook_shell::report(notebook, file, recipes, &options);
+            }
+        }
+        matrix.add_port(&sources, recipes, &ported, &views);
+    }
+    matrix
 }
 
 /// The states that are counted: all but that of unchanged places.

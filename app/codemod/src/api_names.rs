@@ -8,7 +8,7 @@ mod examples;
 
 use crate::recipe::recipe_id;
 use dotted::names;
-use guide::{Guide, Rule, Section};
+use guide::{Defined, Definition, Guide, Rule, Section};
 use sorting::{SortedMap, SortedSet};
 
 /// What a recipe does with a name.
@@ -43,15 +43,19 @@ impl Origin {
     }
 }
 
+/// The entries of the guides' lists, by the list's name.
+type Lists<'a> = SortedMap<&'a str, Vec<&'a str>>;
+
 /// Every name that the recipes of these targets match.
 #[must_use]
 pub fn api_names<'a>(guides: &[Guide], targets: &[&'a str]) -> ApiNames<'a> {
     let mut all = ApiNames::new();
     for target in targets {
+        let lists = lists(guides, target);
         for (guide, section) in sections(guides, target).filter(|(_, section)| !section.rules.is_empty()) {
             let from = Origin::of(guide, section);
             let used = examples::before(section);
-            for (name, result) in section.rules.iter().flat_map(|rule| results(rule, &used, &from)) {
+            for (name, result) in section.rules.iter().flat_map(|rule| results(rule, &lists, &used, &from)) {
                 all.entry(name).or_default().entry(*target).or_default().insert(result);
             }
         }
@@ -70,6 +74,17 @@ pub fn api_names<'a>(guides: &[Guide], targets: &[&'a str]) -> ApiNames<'a> {
         }
     }
     all
+}
+
+/// The lists that a target's rules may name.
+fn lists<'a>(guides: &'a [Guide], target: &str) -> Lists<'a> {
+    let shared = guides.iter().filter(|guide| guide.front.target.is_none());
+    let sections = shared.chain(guides_of(guides, target)).flat_map(|guide| &guide.sections);
+    let list = |definition: &'a Definition| match &definition.what {
+        Defined::Names(names) => Some((&*definition.name, names.iter().map(|listed| &*listed.name).collect())),
+        _ => None,
+    };
+    sections.flat_map(|section| &section.definitions).filter_map(list).collect()
 }
 
 /// The sections of the guides whose recipes apply to a target, those of the target that it extends first.
@@ -117,28 +132,31 @@ fn as_code(line: &str) -> String {
 #[must_use]
 pub fn names_matched(section: &Section) -> SortedSet<String> {
     let used = examples::before(section);
-    let patches = section.rules.iter().flat_map(|rule| spelled_out(rule, &used));
+    let patches = section.rules.iter().flat_map(|rule| spelled_out(rule, &Lists::new(), &used));
     patches.flat_map(|patch| matched_by(&patch)).collect()
 }
 
-/// A rule's patch for each name in its conditions' lists for a member: `torch.cuda.$NAME` with
+/// A rule's patch for each name in its conditions' lists for a member, a module or a function: `torch.cuda.$NAME` with
 /// `$NAME is one of Event, Stream` as `torch.cuda.Event` and `torch.cuda.Stream`. An unrestricted member is replaced by
 /// those in the section's examples.
-fn spelled_out(rule: &Rule, used: &SortedSet<String>) -> Vec<String> {
+fn spelled_out(rule: &Rule, lists: &Lists<'_>, used: &SortedSet<String>) -> Vec<String> {
     let mut patches = vec![rule.patch.clone()];
     for condition in &rule.conditions {
         let Some((variable, list)) = condition.text.split_once(" is one of ") else { continue };
-        let member = format!(".{variable}");
-        let names_a_member = |patch: &String| {
-            let mut behind = patch.match_indices(&member).map(|(at, _)| &patch[at + member.len()..]);
-            behind.any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        let entries = list.split(',').map(str::trim).flat_map(|entry| match entry.strip_prefix('@') {
+            Some(name) => lists.get(name).cloned().unwrap_or_default(),
+            None => vec![entry],
+        });
+        let entries: Vec<&str> = entries.collect();
+        let with = |patch: &String| {
+            let role = Role::of(variable, patch);
+            let is_name = |entry: &&&str| role.is_some_and(|role| role.admits(entry));
+            let spelled: Vec<_> =
+                entries.iter().filter(is_name).map(|entry| replaced(patch, variable, entry)).collect();
+            // The rule's other names stand in it all the same.
+            if spelled.is_empty() && role != Some(Role::Member) { vec![patch.clone()] } else { spelled }
         };
-        let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if variable.starts_with('$') && patches.iter().any(names_a_member) {
-            let names: Vec<&str> = list.split(',').map(str::trim).filter(is_name).collect();
-            let with = |patch: &String| names.iter().map(|name| patch.replace(variable, name)).collect::<Vec<_>>();
-            patches = patches.iter().flat_map(with).collect();
-        }
+        patches = patches.iter().flat_map(with).collect();
     }
     let is_excluded = |variable: &str, name: &str| {
         let lists = rule.conditions.iter().filter_map(|condition| condition.text.split_once(" is not one of "));
@@ -154,6 +172,49 @@ fn spelled_out(rule: &Rule, used: &SortedSet<String>) -> Vec<String> {
     };
     let shown: Vec<String> = patches.iter().flat_map(shown).collect();
     patches.into_iter().chain(shown).collect()
+}
+
+/// What a metavariable stands for in a patch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// `torch.$F`.
+    Member,
+    /// `$F(x)`, `$MODULE.f`.
+    Head,
+}
+
+impl Role {
+    fn of(variable: &str, patch: &str) -> Option<Role> {
+        let around = places(patch, variable).map(|at| (&patch[..at], &patch[at + variable.len()..]));
+        let role = |(before, after): (&str, &str)| match () {
+            () if before.ends_with('.') => Some(Role::Member),
+            () if after.starts_with(['.', '(']) => Some(Role::Head),
+            () => None,
+        };
+        around.filter_map(role).next()
+    }
+
+    /// Whether an entry of a list can stand there as a name.
+    fn admits(self, entry: &str) -> bool {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_' || (c == '.' && self == Role::Head);
+        entry.chars().all(is_name)
+    }
+}
+
+/// Where a metavariable stands in a patch.
+fn places<'p>(patch: &'p str, variable: &'p str) -> impl Iterator<Item = usize> + 'p {
+    let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    patch.match_indices(variable).map(|(at, _)| at).filter(move |at| is_whole(&patch[at + variable.len()..]))
+}
+
+fn replaced(patch: &str, variable: &str, name: &str) -> String {
+    let (mut out, mut from) = (String::new(), 0);
+    for at in places(patch, variable).filter(|_| variable.starts_with('$')) {
+        out += &patch[from..at];
+        out += name;
+        from = at + variable.len();
+    }
+    out + &patch[from..]
 }
 
 /// Members of modules with a metavariable in a patch: `torch.backends.cudnn` and `$FLAG` of
@@ -178,8 +239,8 @@ fn matched_by(patch: &str) -> SortedSet<String> {
 }
 
 /// The names that a rule matches, each with its result.
-fn results(rule: &Rule, used: &SortedSet<String>, from: &Origin) -> Vec<(String, ApiResult)> {
-    spelled_out(rule, used).iter().flat_map(|patch| results_of(rule, patch, from)).collect()
+fn results(rule: &Rule, lists: &Lists<'_>, used: &SortedSet<String>, from: &Origin) -> Vec<(String, ApiResult)> {
+    spelled_out(rule, lists, used).iter().flat_map(|patch| results_of(rule, patch, from)).collect()
 }
 
 fn results_of(rule: &Rule, patch: &str, from: &Origin) -> Vec<(String, ApiResult)> {
@@ -226,7 +287,7 @@ fn chosen(rule: &Rule, line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Origin, kept, names, results};
+    use super::{Lists, Origin, kept, names, results};
     use guide::{Condition, Rule};
     use sorting::SortedSet;
 
@@ -236,8 +297,10 @@ mod tests {
 
     fn check(patch: &str, expected: &[(&str, &str)]) {
         let rule = Rule { patch: patch.to_string(), ..Rule::default() };
-        let found: Vec<(String, String)> =
-            results(&rule, &SortedSet::new(), &from()).into_iter().map(|(name, result)| (name, result.text)).collect();
+        let found: Vec<(String, String)> = results(&rule, &Lists::new(), &SortedSet::new(), &from())
+            .into_iter()
+            .map(|(name, result)| (name, result.text))
+            .collect();
         let found: Vec<(&str, &str)> = found.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         assert_eq!(found, expected, "{patch}");
     }
@@ -261,7 +324,7 @@ mod tests {
         let condition = Condition { line: 1, text: "$S is unused".to_string(), any_of: Vec::new() };
         let rule = |patch: &str| Rule { patch: patch.to_string(), ..Rule::default() };
         let unused = Rule { conditions: vec![condition], ..rule("- $S = a.Scaler($$$A)\n") };
-        assert_eq!(results(&unused, &SortedSet::new(), &from())[0].1.text, "removed if unused");
+        assert_eq!(results(&unused, &Lists::new(), &SortedSet::new(), &from())[0].1.text, "removed if unused");
         let off = Rule { option: Some("type=half".to_string()), ..rule("- a.Scaler($$$A)\n+ a.Scaler(on=False)\n") };
         let (name, result) = kept(&off, &from()).expect("it stays");
         assert_eq!((name.as_str(), result.text.as_str()), ("a.Scaler", "a.Scaler(on=False)  # type=half"));
@@ -274,7 +337,8 @@ mod tests {
         let of = |patch: &str, condition: &str| {
             let condition = Condition { line: 1, text: condition.to_string(), any_of: Vec::new() };
             let rule = Rule { patch: patch.to_string(), conditions: vec![condition], ..Rule::default() };
-            results(&rule, &SortedSet::new(), &from())
+            let lists = Lists::from([("seeds", vec!["seed", "torch.seed"])]);
+            results(&rule, &lists, &SortedSet::new(), &from())
                 .into_iter()
                 .map(|(name, result)| format!("{name}: {}", result.text))
                 .collect::<Vec<_>>()
@@ -291,7 +355,10 @@ mod tests {
         // An entry that is not a member, is longer than the variable or is negated gives no name.
         assert!(of("- $M.$NAMES\n+ $M.b\n", "$NAME is one of seed").is_empty());
         assert!(of("- a.$NAME\n+ a.b\n", "not $NAME is one of seed").is_empty());
-        assert!(of("- a.$NAME\n+ a.b\n", "$NAME is one of @seeds").is_empty());
+        assert_eq!(of("- a.$NAME\n+ a.b\n", "$NAME is one of @seeds"), ["a.seed: a.b"]);
+        assert_eq!(of("  $NAME($$$A)\n", "$NAME is one of @seeds"), ["torch.seed: manual"]);
+        assert_eq!(of("  $M.f($$$A)\n", "$M is one of a, b.c"), ["a.f: manual", "b.c.f: manual"]);
+        assert!(of("  $NAME($$$A)\n", "$NAME is one of @others").is_empty());
     }
 
     #[test]
@@ -301,7 +368,8 @@ mod tests {
         let rule = Rule { patch, conditions: vec![condition], ..Rule::default() };
         let used = ["torch.backends.cudnn.benchmark", "torch.backends.cudnn.tf32", "torch.backends.mps.x", ".to()"];
         let used = used.map(str::to_string).into();
-        let found: Vec<String> = results(&rule, &used, &from()).into_iter().map(|(name, _)| name).collect();
+        let found: Vec<String> =
+            results(&rule, &Lists::new(), &used, &from()).into_iter().map(|(name, _)| name).collect();
         assert_eq!(found, ["torch.backends.cudnn.benchmark"]);
     }
 

@@ -66,7 +66,7 @@ pub use explain::{
     explain, left_on_host,
 };
 pub use ledger::{Figure, Ledger, LedgerEntry, ledgers};
-pub use matrix::{Matrix, MatrixCell, MatrixRow, matrix};
+pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub use overview::{Overview, overview, unported};
 pub use patch_file::{git_patch_from_any, git_patch_from_aside, git_patch_of, git_patch_of_new};
 pub use port::{Views, keep_existing, port, port_with_views};

@@ -1,6 +1,7 @@
 //! One project, all targets: the result of each target for every line that any of them changes or reports.
 
-use crate::ported::{Edit, Options, PortedFile, SourceFile, Style};
+use crate::port::Views;
+use crate::ported::{Edit, Options, Ported, PortedFile, SourceFile};
 use crate::totals::{CellState, Totals};
 use crate::{RecipeSet, port_with_views};
 use python::Trees;
@@ -54,17 +55,6 @@ pub struct MatrixCell {
     pub line: Option<usize>,
 }
 
-/// Ports a project to every target with the options' style and each target's default options, and compares the ports
-/// side by side. Pure, as [`port`] is; takes as long as one port for each target.
-#[must_use]
-pub fn matrix(files: &[SourceFile], recipes: &RecipeSet, style: Style) -> Matrix {
-    let mut matrix = Matrix::default();
-    for target in recipes.targets() {
-        matrix.add(files, recipes, &Options { target: target.id, style, ..Options::default() });
-    }
-    matrix
-}
-
 impl MatrixRow {
     /// Its line, in a notebook `cell N:line`.
     #[must_use]
@@ -78,10 +68,15 @@ impl Matrix {
     pub fn add(&mut self, files: &[SourceFile], recipes: &RecipeSet, options: &Options) {
         let trees = Trees::default();
         let (ported, views) = port_with_views(files, recipes, options, &trees);
+        self.add_port(files, recipes, &ported, &views);
+    }
+
+    /// Adds a port of the project, always the same one, as a column.
+    pub fn add_port(&mut self, files: &[SourceFile], recipes: &RecipeSet, ported: &Ported, views: &Views<'_>) {
         let column = self.targets.len();
         let texts = files.iter().map(|file| file.text.as_str()).chain(std::iter::repeat("")).zip(&ported.files);
-        self.totals.push(Totals::of(&options.target, texts, recipes));
-        self.targets.push(options.target.clone());
+        self.totals.push(Totals::of(&ported.target, texts, recipes));
+        self.targets.push(ported.target.clone());
         self.rows.iter_mut().for_each(|row| row.cells.push(MatrixCell::default()));
         for (number, (SourceFile { path, text }, file)) in files.iter().zip(&ported.files).enumerate() {
             let starts = line_starts(text);
@@ -198,8 +193,17 @@ fn line_of(starts: &[usize], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Matrix, matrix};
-    use crate::{CellState, RecipeSet, SourceFile, Style};
+    use super::Matrix;
+    use crate::{CellState, Options, RecipeSet, SourceFile, Style};
+
+    /// Ports to every target.
+    fn matrix(files: &[SourceFile], recipes: &RecipeSet, style: Style) -> Matrix {
+        let mut matrix = Matrix::default();
+        for target in recipes.targets() {
+            matrix.add(files, recipes, &Options { target: target.id, style, ..Options::default() });
+        }
+        matrix
+    }
 
     fn of(text: &str) -> Matrix {
         let file = SourceFile { path: "a.py".to_owned(), text: text.to_owned() };

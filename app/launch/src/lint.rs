@@ -31,7 +31,6 @@ use model::Model;
 use serde::{Deserialize, Serialize};
 use shell::{Command, Quote, Token, commands};
 use sorting::SortedSet;
-use std::fmt::Write;
 use std::ops::Range;
 use tables::LaunchTable;
 
@@ -102,37 +101,6 @@ pub struct Hunk {
     pub old: Vec<String>,
     /// The new ones.
     pub new: Vec<String>,
-}
-
-impl Linted {
-    /// The fixed lines as a patch without context; empty if nothing was fixed.
-    pub fn diff(&self, name: &str) -> String {
-        let mut out = String::new();
-        let mut shift: isize = 0;
-        for hunk in &self.hunks {
-            if out.is_empty() {
-                let _ = write!(out, "--- a/{name}\n+++ b/{name}\n");
-            }
-            let (old, new) = (hunk.old.len(), hunk.new.len());
-            // A side without lines is identified by the line before it.
-            let after_old = if old == 0 { hunk.line + 1 } else { hunk.line };
-            let at = after_old.saturating_add_signed(shift);
-            let at = if new == 0 { at.saturating_sub(1) } else { at };
-            let _ = writeln!(out, "@@ -{} +{} @@", range(hunk.line, old), range(at, new));
-            for (sign, line) in hunk.old.iter().map(|line| ('-', line)).chain(hunk.new.iter().map(|line| ('+', line))) {
-                let _ = write!(out, "{sign}{line}");
-                if !line.ends_with('\n') {
-                    out.push_str("\n\\ No newline at end of file\n");
-                }
-            }
-            shift += new.cast_signed() - old.cast_signed();
-        }
-        out
-    }
-}
-
-fn range(line: usize, lines: usize) -> String {
-    if lines == 1 { line.to_string() } else { format!("{line},{lines}") }
 }
 
 /// A range of the script, and its replacement.

@@ -2,6 +2,7 @@
 
 use crate::{folder, portolan};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -82,6 +83,19 @@ fn a_script_to_check_that_is_no_text() {
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
         assert!(ran.err.starts_with(words), "{ran:?}");
     }
+}
+
+#[test]
+fn the_patch_of_a_checked_script_applies() {
+    let script = "#!/bin/bash\n#SBATCH -N 1\nexport A=1\nexport B=2\nCUDA_VISIBLE_DEVICES=0,1 python train.py \\\n    --backend nccl\n";
+    let home = folder(&[("jobs/run.sh", script)]);
+    let ran = portolan(home.path(), &["launch", "--target", "hpu", "--lint", "jobs/run.sh"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    std::fs::write(home.path().join("fix.patch"), &ran.out).expect("written");
+    let applied = Command::new("git").current_dir(home.path()).args(["apply", "fix.patch"]).status();
+    assert!(applied.expect("git is installed").success(), "{}", ran.out);
+    let fixed = std::fs::read_to_string(home.path().join("jobs/run.sh")).expect("readable");
+    assert!(fixed.contains("HABANA_VISIBLE_MODULES=0,1") && fixed.contains("--backend hccl"), "{fixed}");
 }
 
 #[test]

@@ -196,6 +196,11 @@ fn shell_lines_are_checked() {
     assert_eq!((found.len(), places), (1, (&place(3), &place(3))), "{found:?}");
     let kind = report["totals"]["kinds"].as_array().unwrap().iter().find(|kind| kind["recipe"] == "shell#backend");
     assert_eq!(kind.map(|kind| &kind["needs-you"]), Some(&1.into()), "{}", report["totals"]);
+    // The comparison of all targets counts them, too.
+    let ran = portolan(home.path(), &["matrix", "--format", "json", "nb.ipynb"]);
+    let compared: Value = serde_json::from_str(&ran.out).unwrap();
+    let of_target = compared["totals"].as_array().unwrap().iter().find(|totals| totals["target"] == "hpu");
+    assert_eq!(of_target, Some(&report["totals"]), "{compared}");
     let ran = portolan(home.path(), &[&port[..], &["--format", "sarif"]].concat());
     let log: Value = serde_json::from_str(&ran.out).unwrap();
     let results = log["runs"][0]["results"].as_array().unwrap();

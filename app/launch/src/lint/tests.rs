@@ -361,15 +361,20 @@ fn programs_that_are_not_hydras() {
 }
 
 #[test]
-fn the_diff_names_lines() {
-    let script = "a\nfor i in {1}; do";
-    let diff = lint(script, super::Target::named("ipu").expect("a target")).diff("run.sh");
-    assert!(diff.contains("@@ -2 +2 @@\n-for i in {1}; do\n\\ No newline"), "{diff}");
-    let script = "#SBATCH -N 1\na\n#SBATCH -n 2\nb {\nsrun c &\n";
-    let linted = lint(script, super::Target::named("hpu").expect("a target"));
-    let expected =
-        "--- a/x\n+++ b/x\n@@ -1,0 +2 @@\n+#SBATCH -n 2\n@@ -3 +3,0 @@\n-#SBATCH -n 2\n@@ -5,0 +6 @@\n+wait\n";
-    assert_eq!(linted.diff("x"), expected);
+fn hunks_are_of_whole_lines() {
+    let check = |script: &str, target: &str, expected: &[(usize, &[&str], &[&str])]| {
+        let hunks = lint(script, super::Target::named(target).expect("a target")).hunks;
+        let found: Vec<_> = hunks.iter().map(|hunk| (hunk.line, hunk.old.clone(), hunk.new.clone())).collect();
+        let lines = |of: &[&str]| of.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        let expected: Vec<_> = expected.iter().map(|(line, old, new)| (*line, lines(old), lines(new))).collect();
+        assert_eq!(found, expected, "{script}");
+    };
+    check("a\nfor i in {1}; do", "ipu", &[(2, &["for i in {1}; do"], &["for i in 1; do"])]);
+    check(
+        "#SBATCH -N 1\na\n#SBATCH -n 2\nb {\nsrun c &\n",
+        "hpu",
+        &[(1, &[], &["#SBATCH -n 2\n"]), (3, &["#SBATCH -n 2\n"], &[]), (5, &[], &["wait\n"])],
+    );
 }
 
 /// For any input, the hunks transform the script into the fixed one.
