@@ -44,6 +44,8 @@ TARGETS = {
     "tensorflow-ipu": (["tf", "tf_ipu", "popdist"], "cpu"),
 }
 
+# What Jupyter starts.
+KERNEL = "ipykernel_launcher.py"
 INSTALL = "PyTorch is not installed for this Python: install it with `python3 -m pip install torch` (and torchvision, lightning or the script's other dependencies)."
 
 NO_TENSORFLOW = ("TensorFlow is not installed for this Python: install it with `python3 -m pip install tensorflow` (2.16 or newer, and the "
@@ -64,8 +66,8 @@ def arguments(argv):
     # The script's own arguments follow: `--batch` of a script is no abbreviation of `--batches`.
     parser = argparse.ArgumentParser(prog="rehearse.py", description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--target", required=True, choices=TARGETS)
-    parser.add_argument("--steps", type=whole(0, 100_000), default=64, metavar="N", help="stop after N steps on the accelerator; 0: never (default 64)")
-    parser.add_argument("--batches", type=whole(0, 1_000_000), default=4, metavar="N", help="batches per pass over a loader; 0: all (default 4)")
+    parser.add_argument("--steps", type=whole(0, 100_000), metavar="N", help="stop after N steps on the accelerator; 0: never (default 64; of a Jupyter kernel 0)")
+    parser.add_argument("--batches", type=whole(0, 1_000_000), metavar="N", help="batches per pass over a loader; 0: all (default 4; of a Jupyter kernel 0)")
     parser.add_argument("--fake-data", type=whole(0, 10_000_000), nargs="?", const=1000, default=0, metavar="N",
                         help="generate fake torchvision and Keras data sets with N training samples (default 1000)")
     parser.add_argument("--fake-images", action="append", default=[], metavar="FOLDER[=CLASSES]",
@@ -98,6 +100,13 @@ def arguments(argv):
             read_command(parser, options, words)
             break
     options.program = options.script
+    is_kernel = os.path.basename(options.script) == KERNEL
+    if options.steps is None:
+        options.steps = 0 if is_kernel else 64
+    if options.batches is None:
+        options.batches = 0 if is_kernel else 4
+    if is_kernel:
+        os.environ["STAND_IN_KERNEL"] = "1"
     if options.project is not None:
         if not os.path.isdir(options.project):
             parser.error(f"--project: no such folder: {options.project}")

@@ -55,6 +55,9 @@ def broken(rule, why):
     faults = _broken.setdefault(rule, [])
     if fault not in faults:
         faults.append(fault)
+        if os.environ.get("STAND_IN_KERNEL"):
+            # Seen in the cell that runs; what is printed at the end of a kernel, nobody sees.
+            print(f"rehearsal: BROKEN {rule}: {why}", file=sys.stderr)
 
 
 def refused(rule, why):

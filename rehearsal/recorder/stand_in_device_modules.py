@@ -95,10 +95,10 @@ def _files():
     save, load = torch.save, torch.load
 
     @functools.wraps(save)
-    def saved(value, *args, **kwargs):
-        _saving.update(_addresses(value, set()))
+    def saved(obj, *args, **kwargs):
+        _saving.update(_addresses(obj, set()))
         try:
-            return save(value, *args, **kwargs)
+            return save(obj, *args, **kwargs)
         finally:
             _saving.clear()
 

@@ -418,14 +418,15 @@ def _data(torch):
 
 
 def _files(torch):
-    def save(original, value, *args, **kwargs):
+    # The names of PyTorch's parameters: programs pass them by name, too.
+    def save(original, obj, *args, **kwargs):
         import twin
 
         told("torch.save")
         file = args[0] if args else kwargs.get("f")
-        twin.saved(value, file)
+        twin.saved(obj, file)
         private(file, keep=False)
-        return original(value, *args, **kwargs)
+        return original(obj, *args, **kwargs)
 
     def load(original, *args, **kwargs):
         where = args[1] if len(args) > 1 else kwargs.get("map_location")
@@ -433,7 +434,7 @@ def _files(torch):
         return original(*args, **kwargs)
 
     around(torch, "save", save)
-    before(torch.jit, "save", lambda module, f, *_, **__: private(f, keep=False))
+    before(torch.jit, "save", lambda m, f, *_, **__: private(f, keep=False))
     around(torch, "load", load)
 
 

@@ -14,12 +14,12 @@ import unittest
 from test_ipu import STEP, WRAP
 
 
-def rehearse(program, *options, argv=()):
+def rehearse(program, *options, argv=(), name="train.py"):
     kit = pathlib.Path(__file__).resolve().parent.parent
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "train.py").write_text(program, encoding="utf-8")
+        (pathlib.Path(folder) / name).write_text(program, encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, str(kit / "rehearse.py"), *options, "--", "train.py", *argv],
+            [sys.executable, str(kit / "rehearse.py"), *options, "--", name, *argv],
             cwd=folder, text=True, capture_output=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         )
     return done.returncode, done.stdout, done.stderr
@@ -50,6 +50,20 @@ class Runner(unittest.TestCase):
         self.assertEqual(status, 0, out)
         loop = WRAP + "n = 0\nfor x, y in poptorch.DataLoader(poptorch.Options(), data):\n    n += 1\nprint('batches', n)"
         self.assertIn("batches 2\n", rehearse(loop, "--target", "ipu", "--batches", "2")[1])
+
+    def test_a_kernel_runs_whole_and_tells_at_once(self):
+        loop = STEP + "opt.step()\nn = 0\nfor x, y in poptorch.DataLoader(poptorch.Options(), data):\n    n += 1\nprint('batches', n)"
+        _, cut, quiet = rehearse(loop.replace("print", "import sys\nprint"), "--target", "ipu", "--batches", "1")
+        _, whole, told = rehearse(loop, "--target", "ipu", name="ipykernel_launcher.py")
+        self.assertIn("batches 1\n", cut)
+        self.assertNotIn("batches 1\n", whole)
+        self.assertIn("rehearsal: BROKEN ipu.optimizer-step:", told)
+        self.assertNotIn("BROKEN", quiet)
+
+    def test_a_file_is_saved_with_arguments_by_name(self):
+        for target in ("hpu", "ipu", "cpu"):
+            save = "import io, torch\nfile = io.BytesIO()\ntorch.save(obj=torch.ones(2), f=file)\nprint('bytes', file.tell() > 0)"
+            self.assertIn("bytes True", rehearse("import os\nos.environ['PT_HPU_LAZY_MODE'] = '0'\n" + save, "--target", target)[1])
 
     def test_a_script_that_was_not_ported(self):
         self.assertIn("did not use", rehearse("print(1)", "--target", "ipu")[1])
