@@ -13,6 +13,8 @@ struct Literals {
     members: SortedSet<String>,
     /// Some test is true for the vendor's mode alone.
     singles_out: bool,
+    /// Some test decides about code for CUDA.
+    decides: bool,
 }
 
 /// An enum class whose members are compute modes.
@@ -52,6 +54,26 @@ fn foreign_enum(views: &[&FileView<'_>]) -> Option<(String, bool)> {
     None
 }
 
+/// The functions of a project that mention CUDA, by name.
+fn functions_for_cuda<'t>(views: &[&FileView<'t>]) -> SortedSet<&'t str> {
+    let of_view = |view: &&FileView<'t>| {
+        let functions = view.index.of_kind(kinds().function_definition).iter();
+        functions.filter(|id| view.index.text_of(**id).contains("cuda")).map(|id| view.name_of(*id)).collect::<Vec<_>>()
+    };
+    views.iter().flat_map(of_view).collect()
+}
+
+/// Whether the code that a test decides about mentions CUDA, or calls what does.
+fn decides_about_cuda(view: &FileView<'_>, test: Id, functions: &SortedSet<&str>) -> bool {
+    let k = kinds();
+    let decides = [k.if_statement, k.conditional_expression];
+    let Some(decided) = view.index.ancestors(test).find(|id| decides.contains(&view.index.kind(*id))) else {
+        return false;
+    };
+    let mut words = view.index.text_of(decided).split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| word.contains("cuda") || functions.contains(word))
+}
+
 /// Members of an enum class: name and assignment.
 pub fn enum_members<'t>(view: &FileView<'t>, class: Id) -> Vec<(&'t str, Id)> {
     let k = kinds();
@@ -88,6 +110,7 @@ impl Modes {
             elsewhere,
             turns: RefCell::default(),
         };
+        let functions = functions_for_cuda(views);
         let mut literals: SortedMap<String, Literals> = SortedMap::new();
         for view in views {
             let k = kinds();
@@ -97,6 +120,7 @@ impl Modes {
                 let text = view.index.text_of(expression);
                 let seen = literals.entry(text.to_owned()).or_default();
                 seen.singles_out |= members.iter().all(|m| is_vendor(m));
+                seen.decides |= functions.is_empty() || decides_about_cuda(view, comparison, &functions);
                 seen.members.extend(members.iter().map(|m| m.to_ascii_lowercase()));
                 let uses = modes.expressions.entry(text.to_owned()).or_default();
                 match uses.iter_mut().find(|u| u.path == view.path && u.class == class) {
@@ -108,11 +132,12 @@ impl Modes {
         if modes.kind == ModeKind::Strings {
             // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is
             // compared with "cuda" is a PyTorch device, and the chain works again once the device is renamed; a test
-            // `in ("cpu", "gpu")` does not distinguish modes.
+            // `in ("cpu", "gpu")` does not distinguish modes, and where a buffer is kept is none.
             modes.expressions.retain(|text, _| {
                 let seen = &literals[text];
                 let names_vendor = seen.members.iter().any(|m| is_vendor(m) && m != "cuda");
-                !text.ends_with(".type") && names_vendor && seen.singles_out && seen.members.len() >= 2
+                let differs = seen.singles_out && seen.members.len() >= 2;
+                !text.ends_with(".type") && names_vendor && differs && seen.decides
             });
             if modes.expressions.is_empty() {
                 return None;

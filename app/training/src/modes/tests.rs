@@ -21,6 +21,11 @@ fn how_a_project_names_its_modes() {
     check("if mode == 'gpu':\n    f()\nelif mode == 'cpu':\n    g()\n", "Strings hpu");
     check("if mode == 'cuda':\n    f()\nelif mode == 'cpu':\n    g()\n", "none");
     check("if mode in ('gpu', 'cpu'):\n    f()\n", "none");
+    // Where a buffer is kept; the device is chosen elsewhere.
+    let place = "def f(d):\n    if keep == 'gpu':\n        return d\n    elif keep == 'cpu':\n        return None\n";
+    check(&format!("{place}def train(x):\n    x.cuda()\n"), "none");
+    check(&format!("{place}def train(x):\n    x.cuda()\n").replace("return d", "train(d)"), "Strings hpu");
+    check(&format!("{place}def train(x):\n    x.cuda()\n").replace("return d", "return d.cuda()"), "Strings hpu");
     check("from enum import Enum\nclass Colour(Enum):\n    RED = 0\n", "none");
 }
 
