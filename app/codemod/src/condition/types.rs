@@ -9,6 +9,8 @@ use super::surroundings::given_by_place;
 use crate::step_parts::{self, Part};
 use python::names::{called_name, dotted};
 use python::newer::{self, Syntax};
+use python::syntax::Argument;
+use python::tables::table_values;
 use python::tree::{Id, kinds};
 use training::keras::is_model;
 use training::keras_data::{is_pipeline, uncut};
@@ -211,5 +213,13 @@ fn arguments(s: &Situation<'_, '_>, argument: &str, function: &str) -> Vec<Id> {
     }
     let named = calls.iter().filter_map(|call| index.arguments(*call).keyword(argument));
     let given = named.chain(calls.iter().filter_map(|call| given_by_place(s, *call, argument)));
-    given.flat_map(|value| values(view, value)).collect()
+    // `f(**options)`, whose table the file makes.
+    let tables = calls.iter().flat_map(|call| {
+        let unpacked = index.arguments(*call).iter().filter_map(|given| match given {
+            Argument::UnpackedTable(table) => Some(index.text_of(table).trim_start_matches('*').trim()),
+            _ => None,
+        });
+        unpacked.flat_map(|table| table_values(view, *call, table, argument)).collect::<Vec<_>>()
+    });
+    given.chain(tables).flat_map(|value| values(view, value)).collect()
 }
