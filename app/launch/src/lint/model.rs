@@ -145,8 +145,7 @@ impl Model {
         let number = self.steps.len();
         let nested: Vec<Range<usize>> =
             step.command.words.iter().flat_map(|word| substitutions(script, &word.pieces)).collect();
-        let runs = |word: &Token| is_shell(&word.text) || ["sbatch", "qsub"].contains(&file_name(&word.text));
-        let feeds = step.words().iter().any(runs) && step.text().is_none();
+        let feeds = step.words().iter().any(|word| is_shell(&word.text)) && step.text().is_none();
         let documents = if feeds { step.command.documents.clone() } else { Vec::new() };
         let starts = step.starts_processes();
         let text = step.text().filter(|token| token.variable().is_none()).and_then(|token| match &token.pieces[..] {

@@ -389,6 +389,7 @@ fn odd_scripts() {
         "--mca",
         "poprun --num-replicas=",
         "$(é",
+        "qsub <<E\n\\",
         "A=\"$A\"\neval \"$A\" $A ${A",
         "A='x $B $B'\nB='$A $A'\n$A",
         &"$(".repeat(500),
