@@ -18,6 +18,7 @@ mod shell;
 mod spelling;
 mod start_folder;
 mod submitted;
+mod tasks;
 mod unset;
 mod values;
 mod vendor;
@@ -175,6 +176,7 @@ impl<'s> Look<'s> {
         wall_time::check(self);
         processes::check(self);
         cores::check(self);
+        tasks::check(self);
         arrays::check(self);
         values::check(self);
         unset::check(self);

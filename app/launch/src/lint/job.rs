@@ -359,7 +359,7 @@ fn left_behind(look: &mut Look<'_>) {
 
 /// A line with an `&` that may start a background command: not `&&`, and not a redirection. Text in quotes counts too,
 /// so that nothing is reported for a script that is only hard to parse.
-fn runs_beside(line: &str) -> bool {
+pub(super) fn runs_beside(line: &str) -> bool {
     let line = line.trim_start();
     if line.starts_with('#') {
         return false;

@@ -95,6 +95,17 @@ pub(super) fn machine(program: &str) -> Option<[&'static str; 4]> {
     })
 }
 
+/// The option by which a program starts several processes on its machine.
+pub(super) fn processes(program: &str) -> Option<&'static str> {
+    let own = || of(&[HAND], "local").find_map(|line| line.split_once(' ').filter(|(name, _)| *name == program));
+    machine(program).map(|[_, option, ..]| option).or_else(|| own().map(|(_, option)| option))
+}
+
+/// Whether an option of Slurm brings cores along that no task requests.
+pub(super) fn brings_cores(option: &str) -> bool {
+    of(&[HAND], "cores").any(|own| own == option)
+}
+
 /// Whether programs read a variable that no scheduler sets.
 pub(super) fn read_by_programs(name: &str) -> bool {
     of(&[HAND], "reads").any(|own| own == name || (own.ends_with('_') && name.starts_with(own)))

@@ -144,7 +144,7 @@ fn names_of_the_other_vendor() {
 /// A job for NVIDIA GPUs, checked for another target.
 #[test]
 fn a_job_for_the_other_vendor() {
-    let job = "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\n#SBATCH --time=04:00:00\nmodule load cuda/12.1 nccl\n\
+    let job = "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\n#SBATCH --time=04:00:00 --exclusive\nmodule load cuda/12.1 nccl\n\
                export CUDA_VISIBLE_DEVICES=0,1,2,3\nexport NCCL_DEBUG=INFO\nnvidia-smi\n\
                srun torchrun --nproc_per_node=4 t.py --epochs 40\n";
     let of_all = ["foreign-request", "foreign-module", "foreign-module", "foreign-variable", "foreign-variable"];
