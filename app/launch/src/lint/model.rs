@@ -331,7 +331,7 @@ impl Model {
                 runs.push(Run { command: Command { words: part, ..Command::default() }, step: number, tasks });
             }
         }
-        let command = Command { words, documents: step.command.documents.clone(), defines: step.command.defines };
+        let command = Command { words, ..step.command.clone() };
         runs.push(Run { command, step: number, tasks });
         self.runs.extend(runs);
     }
@@ -347,7 +347,7 @@ impl Model {
         let unchanged = || vec![vec![word.clone()]];
         *left = left.saturating_sub(1);
         let Some(name) = word.variable().filter(|_| *left > 0 && depth < DEEPEST) else { return unchanged() };
-        let Some(pieces) = self.value(name, before).filter(|pieces| !pieces.is_empty()) else { return unchanged() };
+        let Some(pieces) = self.value(name, before) else { return unchanged() };
         let mut all: Vec<Vec<Token>> = vec![Vec::new()];
         for (set, piece) in &pieces {
             for (index, command) in commands_in(script, piece.range.clone()).into_iter().enumerate() {
@@ -382,10 +382,15 @@ fn numbers<'n>(names: impl Iterator<Item = &'n String>) -> SortedMap<String, Vec
 }
 
 impl Run {
+    /// The name of what it runs.
+    pub(super) fn program(&self) -> Option<&str> {
+        let is_other = |word: &&Token| KEYWORDS.contains(&&*word.text) || word.text == "eval" || word.sets().is_some();
+        self.command.words.iter().find(|word| !is_other(word)).map(|word| file_name(&word.text))
+    }
+
     /// Whether it only shows or tests its words.
     pub(super) fn is_quiet(&self) -> bool {
-        let first = self.command.words.iter().find(|word| !KEYWORDS.contains(&&*word.text) && word.sets().is_none());
-        first.is_some_and(|word| names::is_quiet(file_name(&word.text)))
+        self.program().is_some_and(names::is_quiet)
     }
 }
 

@@ -131,6 +131,11 @@ pub(super) fn activates(file: &str) -> bool {
     of(&[HAND], "activates").any(|own| own == file)
 }
 
+/// Whether a module has a Python of its own.
+pub(super) fn brings_python(module: &str) -> bool {
+    of(&[HAND], "python").any(|own| own.eq_ignore_ascii_case(module))
+}
+
 /// Whether an option of Slurm may bring devices along, without their number for a machine.
 pub(super) fn selects_devices(option: &str) -> bool {
     of(&[HAND], "selects").any(|own| own == option)

@@ -145,10 +145,14 @@ fn started_in(script: &str) -> Vec<Started> {
 
 /// Whether a command changes to another folder than the one that a job is submitted from, or brings one.
 fn leaves(command: &Command) -> bool {
-    let start = |name: &str| ["PBS_O_WORKDIR", "SLURM_SUBMIT_DIR"].contains(&name);
     let clones = command.runs("git").is_some() && command.has("clone");
     let cd = ["cd", "pushd"].iter().find_map(|name| command.runs(name));
-    clones || cd.is_some_and(|cd| !command.words.get(cd + 1).and_then(Token::variable).is_some_and(start))
+    clones || cd.is_some_and(|cd| !command.words.get(cd + 1).and_then(Token::variable).is_some_and(is_start))
+}
+
+/// Whether a variable is the folder that a job is submitted from.
+pub(super) fn is_start(name: &str) -> bool {
+    ["PBS_O_WORKDIR", "SLURM_SUBMIT_DIR"].contains(&name)
 }
 
 /// The position of the Python program that `python` or a launcher at a position starts: python's is the first word after

@@ -49,7 +49,8 @@ fn one_core(look: &mut Look<'_>) {
 
 /// Tasks of a job that runs its programs without a launcher.
 fn unstarted(look: &mut Look<'_>) {
-    let number = |option: &'static str| look.asked_number(option).filter(|count| *count > 1).map(|count| (option, count));
+    let number =
+        |option: &'static str| look.asked_number(option).filter(|count| *count > 1).map(|count| (option, count));
     // On several machines, a program that nothing starts there is reported.
     let several = number("nodes").is_some() || look.asked("nodes").is_some_and(|nodes| nodes.contains('-'));
     let Some((option, tasks)) = number("ntasks-per-node").or_else(|| number("ntasks")).filter(|_| !several) else {
