@@ -13,6 +13,7 @@ mod model;
 mod names;
 mod processes;
 mod program;
+mod quoted;
 mod ranks;
 mod redirected;
 mod shares;
@@ -175,6 +176,7 @@ impl<'s> Look<'s> {
         directives::check(self);
         start_folder::check(self);
         redirected::check(self);
+        quoted::check(self);
         late::check(self);
         ranks::check(self);
         wall_time::check(self);

@@ -95,6 +95,18 @@ fn idle_shells(look: &mut Look<'_>) {
             let message = "this shell has nothing to run: it ends at once, and the lines after it run outside it";
             return look.found(last.range.start, "idle-shell", message);
         }
+        if let [tool, verb, ..] = &command.words[..]
+            && verb.text == "shell"
+            && names::opens(file_name(&tool.text))
+            && !is_read
+        {
+            let message = format!(
+                "this shell has nothing to run: it ends at once, and the lines after it run outside it; start programs by \
+                 {} run",
+                tool.text
+            );
+            return look.found(tool.range.start, "idle-shell", message);
+        }
         let is_ssh = matches!(before, [own] | [.., own] if own.text == "ssh") && !last.text.starts_with('-');
         if is_ssh && !is_read && command.documents.is_empty() {
             let message = "ssh has no command: a shell without input ends at once, and the lines after it run here";
@@ -281,11 +293,17 @@ fn late_directives(look: &mut Look<'_>) {
     let mut moved = String::new();
     for (at, line) in late {
         look.found(at, "late-directive", "comes after a command: the scheduler does not read it");
+        // A value that no scheduler would read, or only another one.
+        if line.contains(['$', '`']) || (line.starts_with("#PBS") && line.contains('%')) {
+            continue;
+        }
         moved += line.trim_end_matches(['\r', '\n']);
         moved.push('\n');
         look.mend(at..at + line.len(), "");
     }
-    look.mend(place..place, moved);
+    if !moved.is_empty() {
+        look.mend(place..place, moved);
+    }
 }
 
 /// The end of the last group whose output goes elsewhere: `} > job.sh`.

@@ -231,7 +231,7 @@ impl Model {
 
     /// The pieces of the value that a variable has at a place, if the script sets it before; each with the place where it
     /// is set.
-    fn value(&self, name: &str, before: usize) -> Option<Vec<(usize, Piece)>> {
+    pub(super) fn value(&self, name: &str, before: usize) -> Option<Vec<(usize, Piece)>> {
         let mut pieces = None;
         let own = |set: &&Set| set.at < before && set.kind != SetKind::Prefix;
         for set in self.sets_of(name).filter(own) {

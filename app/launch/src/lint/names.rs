@@ -166,6 +166,11 @@ pub(super) fn contains(program: &str) -> bool {
     of(&[HAND], "contains").any(|own| own == program)
 }
 
+/// Whether a program opens an interactive shell by its command `shell`.
+pub(super) fn opens(program: &str) -> bool {
+    of(&[HAND], "opens").any(|own| own == program)
+}
+
 /// Options of directives that request devices, and whether for each machine.
 pub(super) fn device_options() -> impl Iterator<Item = (&'static str, bool)> {
     of(&[HAND], "devices").filter_map(|line| line.split_once(' ')).map(|(option, of)| (option, of == "node"))
