@@ -292,11 +292,14 @@ fn late_directives(look: &mut Look<'_>) {
     let place = own.map_or(0, |(at, line)| at + line.len());
     let mut moved = String::new();
     for (at, line) in late {
-        look.found(at, "late-directive", "comes after a command: the scheduler does not read it");
-        // A value that no scheduler would read, or only another one.
+        // A value that no scheduler replaces, or only another one.
         if line.contains(['$', '`']) || (line.starts_with("#PBS") && line.contains('%')) {
+            let message =
+                "comes after a command: the scheduler does not read it, nor would it replace the $ or % in it";
+            look.found(at, "late-directive", message);
             continue;
         }
+        look.found(at, "late-directive", "comes after a command: the scheduler does not read it");
         moved += line.trim_end_matches(['\r', '\n']);
         moved.push('\n');
         look.mend(at..at + line.len(), "");

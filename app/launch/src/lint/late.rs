@@ -47,7 +47,8 @@ fn hidden_environment(look: &mut Look<'_>) {
 fn after_all(look: &mut Look<'_>) {
     let model = &look.model;
     let starts = |run: &&Run| model.trains(run.step) || run.command.words.iter().any(|word| word.text.ends_with(".sh"));
-    let runs = |run: &&Run| run.program().is_some_and(|name| !names::is_quiet(name) && !names::is_short(name));
+    let is_program = |name: &str| !names::is_quiet(name) && !names::is_short(name);
+    let runs = |run: &&Run| run.program().is_some_and(is_program) && !model.steps[run.step].gives_value();
     let Some(first) = model.runs.iter().find(starts).map(|run| run.step) else { return };
     let last = model.runs.iter().rfind(runs).map_or(usize::MAX, |run| run.step);
     let is_read =
@@ -87,7 +88,9 @@ mod tests {
     #[test]
     fn variables_that_no_program_gets() {
         let late = |script: &str| found("xpu", &format!("#SBATCH -N 1\n{script}"), &["late-variable"]);
-        late("python t.py\nexport OMP_NUM_THREADS=4\necho $OMP_NUM_THREADS\ncat x | sort > `date`\n");
+        late(
+            "python t.py\nexport OMP_NUM_THREADS=4\nif [ -f x ]; then\necho $OMP_NUM_THREADS\nfi\ncat x | sort > `tool`\n",
+        );
         late("C=\"\"\nbash x.sh\nexport A=1\neval $C\n");
         for fine in [
             "export A=1\npython t.py\n",

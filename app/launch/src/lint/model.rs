@@ -423,6 +423,11 @@ impl Step {
         self.words().first().is_some_and(|word| names::is_quiet(file_name(&word.text)))
     }
 
+    /// Whether its output is a part of a word.
+    pub(super) fn gives_value(&self) -> bool {
+        self.block.depth > 0 && !self.inner
+    }
+
     /// Whether it starts a command in several processes.
     pub(super) fn starts_processes(&self) -> bool {
         self.words().iter().any(|word| names::starts(file_name(&word.text)))

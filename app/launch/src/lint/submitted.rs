@@ -82,10 +82,13 @@ impl Submitted {
                 let start = text.len();
                 text += value.as_deref().unwrap_or(UNKNOWN);
                 values.push(start..text.len());
-                own += whole;
+                // In a comment it does no harm.
+                let line = text[..start].rsplit('\n').next().unwrap_or_default();
+                let is_comment = line.starts_with('#') && !line.starts_with("#SBATCH") && !line.starts_with("#PBS");
+                own += &if is_comment { blank(whole) } else { whole.to_string() };
             } else {
                 text += if length > letter { &whole[1..] } else { whole };
-                own.extend(whole.chars().map(|c| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) }));
+                own += &blank(whole);
             }
             at += length;
         }
@@ -118,6 +121,11 @@ impl Submitted {
         let place: Range<usize> = self.place(range.start)..self.place(range.end);
         Some((place, if self.is_quoted { new } else { escape(new) }))
     }
+}
+
+/// As many blanks as a text has bytes, in as many lines.
+fn blank(text: &str) -> String {
+    text.chars().map(|c| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) }).collect()
 }
 
 /// The length of what an outer shell replaces at the start of a text, and whether by a value: otherwise a backslash is
@@ -166,6 +174,7 @@ mod tests {
             "sbatch --array=0-3 <<E\n#SBATCH -N 1 -J $1\npython t.py \\$SLURM_ARRAY_TASK_ID $(ls\n)\nE\n",
             "cat > x <<E\n#SBATCH -t 1\nset a = b\nE\nsbatch x\n",
             "sbatch x.sh <<E\n#SBATCH -N 1\nset a = b\nE\n",
+            "sbatch <<E\n#SBATCH -N 1\n# sbatch x.sh $name\nE\n",
             "sbatch <<E",
             "sbatch <<E\n$",
         ] {

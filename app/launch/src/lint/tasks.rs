@@ -72,7 +72,12 @@ fn unstarted(look: &mut Look<'_>) {
     let is_python = |text: &str| file_name(text).starts_with("python");
     let trains = |run: &Run| run.command.words.windows(2).any(|pair| is_python(&pair[0].text) && pair[1].text != "-c");
     let own = look.directives.iter().rfind(|own| own.option == option).map(|own| own.at);
-    if let Some(at) = own.filter(|_| runs.any(trains)) {
+    // A comment may say that cores are meant, which a process has where all are on one machine.
+    let means_cores = |at: &usize| {
+        let line = look.script[*at..].lines().next().unwrap_or_default().to_lowercase();
+        line.split_once(" #").is_some_and(|(_, comment)| comment.contains("core") || comment.contains("cpu"))
+    };
+    if let Some(at) = own.filter(|at| !means_cores(at)).filter(|_| runs.any(trains)) {
         let cores = tasks.saturating_mul(look.asked_number("cpus-per-task").unwrap_or(1));
         let message = format!(
             "--{option}={tasks}, and nothing starts {tasks} tasks: this script's programs run once. If one process needs \
@@ -133,8 +138,10 @@ mod tests {
             "$RUN python t.py\n",
             "python -c 'x'\n",
             "#SBATCH -N 1-2\npython t.py\n",
+            "#SBATCH --ntasks-per-node=4 # CPU cores\npython t.py\n",
         ] {
-            check(fine, &[]);
+            let twice = if fine.contains("CPU") { &["directive-twice"][..] } else { &[] };
+            check(fine, twice);
         }
         check("#SBATCH -N 2\npython t.py\n", &["first-machine"]);
         found("hpu", "#SBATCH -n 1\npython t.py\n", &[]);

@@ -128,6 +128,7 @@ fn person_at(text: &str, folder: &str, at: usize) -> Option<usize> {
     let next = after[end..].split('/').nth(1).unwrap_or_default();
     let own = after[from..end].split('.').next().unwrap_or_default().to_ascii_lowercase();
     let is_shared = next.contains("share")
+        || own.contains("share")
         || ["groups", "public"].contains(&next)
         || ["$USER", "${USER}"].iter().any(|user| next.starts_with(user))
         || OF_USERS.contains(&&*own);
