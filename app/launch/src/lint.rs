@@ -71,7 +71,9 @@ pub fn lint(script: &str, target: Target) -> Linted {
     look.check();
     let mut unseen: Vec<usize> = look.model.unseen().collect();
     for inner in within {
-        let mut within = Look::new(&inner.text, target, inner.given.clone(), look.model.clone());
+        // Those that it submits itself are not read.
+        let (text, _) = submitted::read(&inner.text);
+        let mut within = Look::new(&text, target, inner.given.clone(), look.model.clone());
         within.check();
         unseen.extend(within.model.unseen().map(|at| inner.place(at)));
         for finding in within.findings {

@@ -1,6 +1,7 @@
 //! What a script does too late: a module that hides the environment, a variable after the last program.
 
 use super::model::{Block, Run, SetKind, Step};
+use super::unset::of_vendors;
 use super::{Look, names};
 
 pub(super) fn check(look: &mut Look<'_>) {
@@ -53,9 +54,14 @@ fn after_all(look: &mut Look<'_>) {
     let last = model.runs.iter().rfind(runs).map_or(usize::MAX, |run| run.step);
     let is_read =
         |name: &str, at: usize| model.uses_of(name).any(|used| used.at > at && !model.steps[used.step].is_quiet());
+    let (of_vendors, foreign) = (of_vendors(), &look.table.lint.foreign.variables);
+    let is_for_programs = |name: &str| {
+        let is_vendors = name.split_once('_').is_some_and(|(first, _)| of_vendors.contains(first));
+        is_vendors || names::read_by_programs(name) || foreign.iter().any(|begins| name.starts_with(&**begins))
+    };
     let late = model.sets.iter().filter(|set| {
         let is_plain = set.kind == SetKind::Exported && model.steps[set.step].block == Block::default();
-        is_plain && set.step > first && set.step > last && !is_read(&set.name, set.at)
+        is_plain && is_for_programs(&set.name) && set.step > first && set.step > last && !is_read(&set.name, set.at)
     });
     let late: Vec<(usize, String)> = late.map(|set| (set.at, set.name.clone())).collect();
     for (at, name) in late {
@@ -91,15 +97,16 @@ mod tests {
         late(
             "python t.py\nexport OMP_NUM_THREADS=4\nif [ -f x ]; then\necho $OMP_NUM_THREADS\nfi\ncat x | sort > `tool`\n",
         );
-        late("C=\"\"\nbash x.sh\nexport A=1\neval $C\n");
+        late("C=\"\"\nbash x.sh\nexport HF_HOME=1\neval $C\n");
         for fine in [
-            "export A=1\npython t.py\n",
-            "python t.py\nexport A=1\nmy_program\n",
-            "python t.py\nexport A=1\ncp x $A\n",
-            "for i in 1 2; do python t.py; export A=1; done\n",
-            "C=x\npython t.py\nexport A=1\neval $C\n",
-            "export A=1\n",
-            "f() { export A=1; }\nf\npython t.py\n",
+            "export HF_HOME=1\npython t.py\n",
+            "python t.py\nexport HF_HOME=1\nmy_program\n",
+            "python t.py\nexport HF_HOME=1\ncp x $HF_HOME\n",
+            "for i in 1 2; do python t.py; export HF_HOME=1; done\n",
+            "C=x\npython t.py\nexport HF_HOME=1\neval $C\n",
+            "export HF_HOME=1\n",
+            "python t.py\nexport A=1\necho $A\n",
+            "f() { export HF_HOME=1; }\nf\npython t.py\n",
         ] {
             found("xpu", &format!("#SBATCH -N 1\n{fine}"), &[]);
         }

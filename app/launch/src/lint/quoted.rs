@@ -6,7 +6,8 @@ use super::shell::{Quote, expansions};
 
 pub(super) fn check(look: &mut Look<'_>) {
     let model = look.model.clone();
-    for step in model.steps.iter().filter(|step| !step.is_quiet()) {
+    // In a text for another shell, that one reads the value.
+    for step in model.steps.iter().filter(|step| !step.is_quiet() && !step.inner) {
         // These read their words as a shell does.
         let reads_again = ["eval", "ssh", "pdsh", "parallel", "watch", "su", "xargs", "-c", "--wrap"];
         if step.command.words.iter().any(|word| reads_again.contains(&&*word.text)) {
@@ -59,7 +60,7 @@ mod tests {
         stay("A='--name=\"a b\"'\npython t.py ${A}\n");
         stay("A=\"--name \\\"a\\\"\"\nC=\"python t.py $A\"\n$C | tee x\n");
         for fine in [
-            "C=\"python t.py --data './a b'\"\neval $C\neval \"$C\"\nsrun bash -c \"$C\"\necho $C\nssh x $C\n",
+            "C=\"python t.py --data './a b'\"\neval $C\neval \"$C\"\nsrun bash -c \"$C\"\nsrun bash -c \"x $C\"\necho $C\nssh x $C\n",
             "C=(python t.py 'a b')\n\"${C[@]}\"\n${C[@]}\n",
             "A=\"$(awk 'x' y)\"\npython t.py $A\n",
             "A=\"it's one\"\npython t.py $A\n",

@@ -2,7 +2,7 @@
 
 use super::Edit;
 use super::directives::{self, Directive};
-use super::model::{Model, file_name};
+use super::model::{Block, Model, file_name};
 use super::shell::{Command, Document, closed};
 use std::ops::Range;
 
@@ -58,7 +58,7 @@ fn given(command: &Command, model: &Model, script: &str) -> Option<Vec<Directive
     }
     let mark = if command.words[at].text.ends_with("qsub") { "#PBS" } else { "#SBATCH" };
     let line = words.iter().fold(mark.to_string(), |line, word| {
-        let text = model.constant(script, &word.text, word.range.start);
+        let text = only_value(model, script, &word.text, word.range.start);
         line + " " + text.as_deref().unwrap_or(&word.text)
     });
     Some(directives::read(&line, line.len()))
@@ -78,9 +78,13 @@ impl Submitted {
             let whole = &rest[..length];
             places.push((text.len(), at));
             if is_value {
-                let value = model.constant(script, whole, at).filter(|value| !value.contains('\n'));
+                let value = only_value(model, script, whole, at);
                 let start = text.len();
-                text += value.as_deref().unwrap_or(UNKNOWN);
+                // Alone in its line among the directives, it may be one.
+                let mut lines = text.lines().chain(rest[length..].lines().next());
+                let is_directive =
+                    text.ends_with('\n') && lines.all(|line| line.trim().is_empty() || line.starts_with('#'));
+                text += value.as_deref().unwrap_or(if is_directive { "#" } else { UNKNOWN });
                 values.push(start..text.len());
                 // In a comment it does no harm.
                 let line = text[..start].rsplit('\n').next().unwrap_or_default();
@@ -121,6 +125,14 @@ impl Submitted {
         let place: Range<usize> = self.place(range.start)..self.place(range.end);
         Some((place, if self.is_quoted { new } else { escape(new) }))
     }
+}
+
+/// The value of a variable that is set once, to one line; in a branch or a loop, it may be another one.
+fn only_value(model: &Model, script: &str, text: &str, at: usize) -> Option<String> {
+    let mut sets = model.sets_of(text.trim_matches(['$', '{', '}']));
+    let is_plain = |block: Block| !block.branched && block.looped.is_none();
+    let is_only = sets.next().is_none_or(|set| is_plain(model.steps[set.step].block)) && sets.next().is_none();
+    model.constant(script, text, at).filter(|value| is_only && !value.contains('\n'))
 }
 
 /// As many blanks as a text has bytes, in as many lines.
@@ -169,12 +181,16 @@ mod tests {
 
     #[test]
     fn what_the_outer_shell_does() {
+        let branched = "if [ $1 ]; then\ng=1\nelse\ng=0\nfi\nsbatch <<E\n#SBATCH --gres=gpu:$g\nE\n";
+        found("hpu", branched, &[]);
+        found("hpu", &branched.replace("$g", "0"), &["asked-devices"]);
         for fine in [
             "export X=1\nmkdir logs\nsbatch <<E\n#SBATCH -o logs/x --mem=$M\npython t.py \\$X $SLURM_NAM\nE\n",
             "sbatch --array=0-3 <<E\n#SBATCH -N 1 -J $1\npython t.py \\$SLURM_ARRAY_TASK_ID $(ls\n)\nE\n",
             "cat > x <<E\n#SBATCH -t 1\nset a = b\nE\nsbatch x\n",
             "sbatch x.sh <<E\n#SBATCH -N 1\nset a = b\nE\n",
             "sbatch <<E\n#SBATCH -N 1\n# sbatch x.sh $name\nE\n",
+            "sbatch <<E\n#SBATCH -N 1\n$D\n#SBATCH -p x\nsbatch <<F\n#SBATCH -N 1\nset a = b\nF\nE\n",
             "sbatch <<E",
             "sbatch <<E\n$",
         ] {

@@ -75,7 +75,7 @@ fn unstarted(look: &mut Look<'_>) {
     // A comment may say that cores are meant, which a process has where all are on one machine.
     let means_cores = |at: &usize| {
         let line = look.script[*at..].lines().next().unwrap_or_default().to_lowercase();
-        line.split_once(" #").is_some_and(|(_, comment)| comment.contains("core") || comment.contains("cpu"))
+        line[1..].split_once('#').is_some_and(|(_, comment)| comment.contains("core") || comment.contains("cpu"))
     };
     if let Some(at) = own.filter(|at| !means_cores(at)).filter(|_| runs.any(trains)) {
         let cores = tasks.saturating_mul(look.asked_number("cpus-per-task").unwrap_or(1));
@@ -138,7 +138,7 @@ mod tests {
             "$RUN python t.py\n",
             "python -c 'x'\n",
             "#SBATCH -N 1-2\npython t.py\n",
-            "#SBATCH --ntasks-per-node=4 # CPU cores\npython t.py\n",
+            "#SBATCH --ntasks-per-node=4\t# CPU cores\npython t.py\n",
         ] {
             let twice = if fine.contains("CPU") { &["directive-twice"][..] } else { &[] };
             check(fine, twice);
