@@ -8,15 +8,20 @@ mod directives;
 mod exported;
 mod foreign;
 mod job;
+mod late;
 mod model;
 mod names;
 mod processes;
 mod program;
+mod quoted;
 mod ranks;
+mod redirected;
 mod shares;
 mod shell;
 mod spelling;
 mod start_folder;
+mod submitted;
+mod tasks;
 mod unset;
 mod values;
 mod vendor;
@@ -60,35 +65,24 @@ pub struct Linted {
 
 /// Checks a script for a target.
 pub fn lint(script: &str, target: Target) -> Linted {
-    let table = target.table();
-    let commands = commands(script);
-    let first =
-        commands.first().and_then(|command| command.words.first()).map_or(script.len(), |word| word.range.start);
-    let directives = directives::read(script, first);
-    let (model, findings, edits) = (Model::read(script), Vec::new(), Vec::new());
-    let mut look = Look { script, target, table, commands, model, directives, findings, edits };
-    words::check(&mut look);
-    job::check(&mut look);
-    directives::check(&mut look);
-    start_folder::check(&mut look);
-    ranks::check(&mut look);
-    wall_time::check(&mut look);
-    processes::check(&mut look);
-    cores::check(&mut look);
-    arrays::check(&mut look);
-    values::check(&mut look);
-    unset::check(&mut look);
-    exported::check(&mut look);
-    vendor::check(&mut look);
-    foreign::check(&mut look);
-    if let Some(shares) = &table.lint.shares {
-        shares::check(&mut look, shares);
+    let (own, within) = submitted::read(script);
+    let mut look = Look::new(&own, target, Vec::new(), Model::default());
+    look.check();
+    let mut unseen: Vec<usize> = look.model.unseen().collect();
+    for inner in within {
+        // Those that it submits itself are not read.
+        let (text, _) = submitted::read(&inner.text);
+        let mut within = Look::new(&text, target, inner.given.clone(), look.model.clone());
+        within.check();
+        unseen.extend(within.model.unseen().map(|at| inner.place(at)));
+        for finding in within.findings {
+            look.add(Finding { line: inner.line(script, finding.line), ..finding });
+        }
+        look.edits.extend(within.edits.into_iter().filter_map(|edit| inner.edit(edit)));
     }
-    if let Some(words) = &table.lint.compiled {
-        compiled::check(&mut look, words);
-    }
-    let hunks = look.hunks();
-    let checked = look.checked();
+    look.script = script;
+    sorting::by_key(&mut look.edits, |(range, _)| (range.start, range.end));
+    let (hunks, checked) = (look.hunks(), look.checked(&unseen));
     Linted { fixed: look.fixed(), findings: look.findings, hunks, checked }
 }
 
@@ -116,18 +110,71 @@ struct Look<'s> {
     /// The same as a shell runs them.
     model: Model,
     directives: Vec<Directive>,
+    /// How many of them are not its own lines.
+    given: usize,
+    /// The script that submits it.
+    outer: Model,
     findings: Vec<Finding>,
     /// Replaces a range.
     edits: Vec<Edit>,
 }
 
-impl Look<'_> {
+impl<'s> Look<'s> {
+    fn new(script: &'s str, target: Target, given: Vec<Directive>, outer: Model) -> Look<'s> {
+        let commands = commands(script);
+        let first =
+            commands.first().and_then(|command| command.words.first()).map_or(script.len(), |word| word.range.start);
+        let (count, mut directives) = (given.len(), given);
+        directives.extend(directives::read(script, first));
+        Look {
+            script,
+            target,
+            table: target.table(),
+            commands,
+            model: Model::read(script),
+            directives,
+            given: count,
+            outer,
+            findings: Vec::new(),
+            edits: Vec::new(),
+        }
+    }
+
+    fn check(&mut self) {
+        words::check(self);
+        job::check(self);
+        directives::check(self);
+        start_folder::check(self);
+        redirected::check(self);
+        quoted::check(self);
+        late::check(self);
+        ranks::check(self);
+        wall_time::check(self);
+        processes::check(self);
+        cores::check(self);
+        tasks::check(self);
+        arrays::check(self);
+        values::check(self);
+        unset::check(self);
+        exported::check(self);
+        vendor::check(self);
+        foreign::check(self);
+        if let Some(shares) = &self.table.lint.shares {
+            shares::check(self, shares);
+        }
+        if let Some(words) = &self.table.lint.compiled {
+            compiled::check(self, words);
+        }
+    }
+
     /// A mistake at a place of the script; the same one is reported once per line.
     fn found(&mut self, at: usize, rule: &'static str, message: impl Into<String>) {
-        let line = self.line(at);
-        let finding = Finding { line, rule: rule.to_owned(), message: message.into() };
+        self.add(Finding { line: self.line(at), rule: rule.to_owned(), message: message.into() });
+    }
+
+    fn add(&mut self, finding: Finding) {
         if !self.findings.contains(&finding) {
-            let at = self.findings.partition_point(|other| other.line <= line);
+            let at = self.findings.partition_point(|other| other.line <= finding.line);
             self.findings.insert(at, finding);
         }
     }
@@ -138,9 +185,9 @@ impl Look<'_> {
     }
 
     /// What was checked, and which lines run commands that the script does not show.
-    fn checked(&self) -> String {
+    fn checked(&self, unseen: &[usize]) -> String {
         let foreign = &self.table.lint.foreign;
-        let lines: SortedSet<usize> = self.model.unseen().map(|at| self.line(at)).collect();
+        let lines: SortedSet<usize> = unseen.iter().map(|at| self.line(*at)).collect();
         if lines.is_empty() {
             return foreign.checked.clone();
         }

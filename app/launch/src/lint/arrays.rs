@@ -1,6 +1,7 @@
 //! Elements of an array by the number of a job in a job array.
 
 use super::Look;
+use super::model::Step;
 use super::shell::commands_in;
 
 /// The variables that have this number.
@@ -20,9 +21,10 @@ pub(super) fn check(look: &mut Look<'_>) {
         let Some(length) = length(look, &used.name) else { continue };
         let Some((index, after)) = rest.split_once(']') else { continue };
         let Some(less) = offset(look, index, 0) else { continue };
+        let (last, is_guarded) = guarded(look, used.at, &used.name, length, last);
         // `${NAME[…]:-x}` says what to do without an element.
         let has_default = after.trim_start_matches(':').starts_with(['-', '=', '?', '+']);
-        if has_default || (first >= less && last - less < length) {
+        if has_default || is_guarded || (first >= less && last - less < length) {
             continue;
         }
         let outside = if first < less { first } else { last };
@@ -34,6 +36,32 @@ pub(super) fn check(look: &mut Look<'_>) {
         found.push((used.at, message));
     }
     found.into_iter().for_each(|(at, message)| look.found(at, "array-index", message));
+}
+
+/// The last number for which a test before a place does not end the script, and whether one does so that can't be read.
+fn guarded(look: &Look<'_>, at: usize, name: &str, length: usize, last: usize) -> (usize, bool) {
+    let start = |step: &Step| step.command.words[0].range.start;
+    let steps: Vec<&Step> = look.model.steps.iter().filter(|step| start(step) < at).collect();
+    let tests = steps.iter().enumerate().filter(|(number, step)| {
+        let mut after = steps[number + 1..].iter().filter(|step| !step.is_quiet() && !step.words().is_empty());
+        let ends = after.next().is_some_and(|step| ["exit", "continue"].iter().any(|end| step.command.has(end)));
+        let is_test = step.words().first().is_some_and(|word| word.sets().is_none());
+        ends && is_test
+            && step.command.words.iter().any(|word| offset(look, &word.text, 0).is_some() || word.text.contains(name))
+    });
+    tests.fold((last, false), |(last, is_guarded), (_, step)| {
+        let test = step.command.words.windows(3).find(|words| offset(look, &words[0].text, 0) == Some(0));
+        let bound = test.and_then(|words| {
+            let count = words[2].text == format!("${{#{name}[@]}}");
+            let bound = if count { length } else { words[2].text.parse().ok()? };
+            match &*words[1].text {
+                "-gt" => Some(bound),
+                "-ge" => bound.checked_sub(1),
+                _ => None,
+            }
+        });
+        (bound.map_or(last, |bound| last.min(bound)), is_guarded || bound.is_none())
+    })
 }
 
 /// The first and the last number of `0-7:2%4` or `1,3`.
@@ -92,6 +120,16 @@ mod tests {
         outside("#PBS -J 1-2\nN=(a b)\necho \"${N[PBS_ARRAY_INDEX]}\"\n");
         outside(&format!("#SBATCH -a 0-10:5\n{names}"));
         outside(&format!("#SBATCH -a 1\n{}", names.replace("TASK_ID", &format!("TASK_ID - {}", usize::MAX))));
+        let guard = |test: &str| {
+            "#SBATCH -a 0-9\n".to_string()
+                + &names.replacen('\n', &format!("\nif [ {test} ]; then\necho no\nexit 1\nfi\n"), 1)
+        };
+        let index = "$SLURM_ARRAY_TASK_ID";
+        outside(&guard(&format!("{index} -gt 3")));
+        outside(&guard(&format!("{index} -gt ${{#NAMES[@]}}")));
+        for fine in [format!("{index} -ge 3"), format!("{index} -lt 9"), format!("{index} -gt 2")] {
+            found("hpu", &guard(&fine), &[]);
+        }
         found("hpu", &format!("#SBATCH --array=0-2\n{names}"), &[]);
         found("hpu", &format!("#SBATCH --array=0-3:2\n{names}"), &[]);
         found("hpu", &format!("#SBATCH --array=1-9\n{}", names.replace("(a b c)", "([1]=a [9]=b)")), &[]);

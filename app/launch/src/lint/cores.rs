@@ -83,7 +83,7 @@ mod tests {
         found("#PBS -l nodes=1:ppn=1\nexport OMP_NUM_THREADS=16\npython /x/t.py\n", &["cores"]);
         found("#SBATCH -c 4\nexport OMP_NUM_THREADS=8\npython t.py\n", &["cores"]);
         found("#PBS -l select=1:ncpus=16\nexport OMP_NUM_THREADS=16\npython /x/t.py\n", &[]);
-        found("#SBATCH -n 4\nexport OMP_NUM_THREADS=8\npython t.py\n", &[]);
+        found("#SBATCH -n 4\nexport OMP_NUM_THREADS=8\nsrun python t.py\n", &[]);
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Look<'_> {
 }
 
 pub(super) fn check(look: &mut Look<'_>) {
-    let directives = look.directives.clone();
+    let directives = look.directives[look.given..].to_vec();
     let is_slurm = directives.iter().any(|directive| !directive.is_pbs);
     let shell = look.script.lines().take_while(|line| line.is_empty() || line.starts_with('#'));
     let late = shell.skip(1).any(|line| line.starts_with("#!/"));
@@ -250,7 +250,9 @@ fn log_folder(look: &mut Look<'_>, directive: &Directive) {
     let has_program = words().any(|word| word.text.ends_with(".py") && in_folder(&word.text));
     // PBS writes the log when the script has ended.
     let in_time = directive.is_pbs && makes(look, folder);
-    if folder.split('/').all(|part| ["", ".", ".."].contains(&part)) || is_known || has_program || in_time {
+    // Another script submits this one, and makes folders.
+    let is_made = folder.contains("$@") || look.outer.runs.iter().any(|run| run.command.runs("mkdir").is_some());
+    if folder.split('/').all(|part| ["", ".", ".."].contains(&part)) || is_known || has_program || in_time || is_made {
         return;
     }
     let late = if makes(look, folder) { "; mkdir in the script is too late" } else { "" };

@@ -110,10 +110,9 @@ fn modules(look: &mut Look<'_>, command: &Command) {
 fn containers(look: &mut Look<'_>, command: &Command) {
     let foreign = &look.table.lint.foreign;
     let runtimes = ["docker", "podman", "singularity", "apptainer", "enroot"];
-    if !runtimes.iter().any(|name| command.runs(name).is_some()) {
-        return;
-    }
-    for word in before_program(command) {
+    // What comes before is another program's.
+    let Some(start) = runtimes.iter().find_map(|name| command.runs(name)) else { return };
+    for word in before_program(command).iter().skip(start) {
         let is_word = |known: &&String| match known.contains('/') {
             true => word.text.contains(&***known),
             false => word.text.strip_prefix(&***known).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')),
@@ -174,9 +173,11 @@ fn requests(look: &mut Look<'_>, at: usize, words: &[&str], (is_command, is_pbs)
         if !is_place && !is_request {
             continue;
         }
-        let feature = words_of(value).find(|word| lint.foreign.constraints.contains(word));
-        if let Some(feature) = feature.filter(|_| ["--constraint", "-C"].contains(&key)) {
-            say(look, at, "foreign-request", &feature, &lint.foreign.constraint);
+        let is_foreign = |feature: &&str| words_of(feature).any(|word| lint.foreign.constraints.contains(&word));
+        let features = value.split(|c: char| !c.is_ascii_alphanumeric() && !"_-.".contains(c)).filter(is_foreign);
+        let features: Vec<&str> = features.filter(|_| ["--constraint", "-C"].contains(&key)).collect();
+        if !features.is_empty() {
+            say(look, at, "foreign-request", &features.join(", "), &lint.foreign.constraint);
             continue;
         }
         let models = &lint.foreign.models;

@@ -95,6 +95,18 @@ fn idle_shells(look: &mut Look<'_>) {
             let message = "this shell has nothing to run: it ends at once, and the lines after it run outside it";
             return look.found(last.range.start, "idle-shell", message);
         }
+        if let [tool, verb, ..] = &command.words[..]
+            && verb.text == "shell"
+            && names::opens(file_name(&tool.text))
+            && !is_read
+        {
+            let message = format!(
+                "this shell has nothing to run: it ends at once, and the lines after it run outside it; start programs by \
+                 {} run",
+                tool.text
+            );
+            return look.found(tool.range.start, "idle-shell", message);
+        }
         let is_ssh = matches!(before, [own] | [.., own] if own.text == "ssh") && !last.text.starts_with('-');
         if is_ssh && !is_read && command.documents.is_empty() {
             let message = "ssh has no command: a shell without input ends at once, and the lines after it run here";
@@ -280,12 +292,21 @@ fn late_directives(look: &mut Look<'_>) {
     let place = own.map_or(0, |(at, line)| at + line.len());
     let mut moved = String::new();
     for (at, line) in late {
+        // A value that no scheduler replaces, or only another one.
+        if line.contains(['$', '`']) || (line.starts_with("#PBS") && line.contains('%')) {
+            let message =
+                "comes after a command: the scheduler does not read it, nor would it replace the $ or % in it";
+            look.found(at, "late-directive", message);
+            continue;
+        }
         look.found(at, "late-directive", "comes after a command: the scheduler does not read it");
         moved += line.trim_end_matches(['\r', '\n']);
         moved.push('\n');
         look.mend(at..at + line.len(), "");
     }
-    look.mend(place..place, moved);
+    if !moved.is_empty() {
+        look.mend(place..place, moved);
+    }
 }
 
 /// The end of the last group whose output goes elsewhere: `} > job.sh`.
@@ -359,7 +380,7 @@ fn left_behind(look: &mut Look<'_>) {
 
 /// A line with an `&` that may start a background command: not `&&`, and not a redirection. Text in quotes counts too,
 /// so that nothing is reported for a script that is only hard to parse.
-fn runs_beside(line: &str) -> bool {
+pub(super) fn runs_beside(line: &str) -> bool {
     let line = line.trim_start();
     if line.starts_with('#') {
         return false;

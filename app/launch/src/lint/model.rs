@@ -145,8 +145,7 @@ impl Model {
         let number = self.steps.len();
         let nested: Vec<Range<usize>> =
             step.command.words.iter().flat_map(|word| substitutions(script, &word.pieces)).collect();
-        let runs = |word: &Token| is_shell(&word.text) || ["sbatch", "qsub"].contains(&file_name(&word.text));
-        let feeds = step.words().iter().any(runs) && step.text().is_none();
+        let feeds = step.words().iter().any(|word| is_shell(&word.text)) && step.text().is_none();
         let documents = if feeds { step.command.documents.clone() } else { Vec::new() };
         let starts = step.starts_processes();
         let text = step.text().filter(|token| token.variable().is_none()).and_then(|token| match &token.pieces[..] {
@@ -232,7 +231,7 @@ impl Model {
 
     /// The pieces of the value that a variable has at a place, if the script sets it before; each with the place where it
     /// is set.
-    fn value(&self, name: &str, before: usize) -> Option<Vec<(usize, Piece)>> {
+    pub(super) fn value(&self, name: &str, before: usize) -> Option<Vec<(usize, Piece)>> {
         let mut pieces = None;
         let own = |set: &&Set| set.at < before && set.kind != SetKind::Prefix;
         for set in self.sets_of(name).filter(own) {
@@ -332,7 +331,7 @@ impl Model {
                 runs.push(Run { command: Command { words: part, ..Command::default() }, step: number, tasks });
             }
         }
-        let command = Command { words, documents: step.command.documents.clone(), defines: step.command.defines };
+        let command = Command { words, ..step.command.clone() };
         runs.push(Run { command, step: number, tasks });
         self.runs.extend(runs);
     }
@@ -348,7 +347,7 @@ impl Model {
         let unchanged = || vec![vec![word.clone()]];
         *left = left.saturating_sub(1);
         let Some(name) = word.variable().filter(|_| *left > 0 && depth < DEEPEST) else { return unchanged() };
-        let Some(pieces) = self.value(name, before).filter(|pieces| !pieces.is_empty()) else { return unchanged() };
+        let Some(pieces) = self.value(name, before) else { return unchanged() };
         let mut all: Vec<Vec<Token>> = vec![Vec::new()];
         for (set, piece) in &pieces {
             for (index, command) in commands_in(script, piece.range.clone()).into_iter().enumerate() {
@@ -383,10 +382,15 @@ fn numbers<'n>(names: impl Iterator<Item = &'n String>) -> SortedMap<String, Vec
 }
 
 impl Run {
+    /// The name of what it runs.
+    pub(super) fn program(&self) -> Option<&str> {
+        let is_other = |word: &&Token| KEYWORDS.contains(&&*word.text) || word.text == "eval" || word.sets().is_some();
+        self.command.words.iter().find(|word| !is_other(word)).map(|word| file_name(&word.text))
+    }
+
     /// Whether it only shows or tests its words.
     pub(super) fn is_quiet(&self) -> bool {
-        let first = self.command.words.iter().find(|word| !KEYWORDS.contains(&&*word.text) && word.sets().is_none());
-        first.is_some_and(|word| names::is_quiet(file_name(&word.text)))
+        self.program().is_some_and(names::is_quiet)
     }
 }
 
@@ -417,6 +421,11 @@ impl Step {
     /// Whether it only shows or tests its words.
     pub(super) fn is_quiet(&self) -> bool {
         self.words().first().is_some_and(|word| names::is_quiet(file_name(&word.text)))
+    }
+
+    /// Whether its output is a part of a word.
+    pub(super) fn gives_value(&self) -> bool {
+        self.block.depth > 0 && !self.inner
     }
 
     /// Whether it starts a command in several processes.

@@ -95,6 +95,17 @@ pub(super) fn machine(program: &str) -> Option<[&'static str; 4]> {
     })
 }
 
+/// The option by which a program starts several processes on its machine.
+pub(super) fn processes(program: &str) -> Option<&'static str> {
+    let own = || of(&[HAND], "local").find_map(|line| line.split_once(' ').filter(|(name, _)| *name == program));
+    machine(program).map(|[_, option, ..]| option).or_else(|| own().map(|(_, option)| option))
+}
+
+/// Whether an option of Slurm brings cores along that no task requests.
+pub(super) fn brings_cores(option: &str) -> bool {
+    of(&[HAND], "cores").any(|own| own == option)
+}
+
 /// Whether programs read a variable that no scheduler sets.
 pub(super) fn read_by_programs(name: &str) -> bool {
     of(&[HAND], "reads").any(|own| own == name || (own.ends_with('_') && name.starts_with(own)))
@@ -118,6 +129,11 @@ pub(super) fn is_short(program: &str) -> bool {
 /// Whether a file that is sourced only sets up a Python environment.
 pub(super) fn activates(file: &str) -> bool {
     of(&[HAND], "activates").any(|own| own == file)
+}
+
+/// Whether a module has a Python of its own.
+pub(super) fn brings_python(module: &str) -> bool {
+    of(&[HAND], "python").any(|own| own.eq_ignore_ascii_case(module))
 }
 
 /// Whether an option of Slurm may bring devices along, without their number for a machine.
@@ -148,6 +164,11 @@ pub(super) fn is_to_fill(name: &str) -> bool {
 /// Whether a program runs a command in a container.
 pub(super) fn contains(program: &str) -> bool {
     of(&[HAND], "contains").any(|own| own == program)
+}
+
+/// Whether a program opens an interactive shell by its command `shell`.
+pub(super) fn opens(program: &str) -> bool {
+    of(&[HAND], "opens").any(|own| own == program)
 }
 
 /// Options of directives that request devices, and whether for each machine.

@@ -2,7 +2,7 @@
 
 use super::model::{Model, Run, file_name};
 use super::shell::{Command, Token};
-use super::{Finding, directives, names};
+use super::{Finding, directives, names, submitted};
 use crate::draft::plan;
 use crate::request::{Problem, Request};
 use crate::site::site_named;
@@ -13,6 +13,16 @@ use tables::{Kind, Scheduler};
 /// requires or can't have, launchers whose ranks it does not read, processes that it does not join.
 #[must_use]
 pub fn refused(script: &str, target: Target, program: &Request) -> Vec<Finding> {
+    let (own, within) = submitted::read(script);
+    let mut found = refused_in(&own, target, program);
+    for inner in within {
+        let own = refused_in(&inner.text, target, program).into_iter();
+        found.extend(own.map(|finding| Finding { line: inner.line(script, finding.line), ..finding }));
+    }
+    found
+}
+
+fn refused_in(script: &str, target: Target, program: &Request) -> Vec<Finding> {
     let model = Model::read(script);
     let asked = directives::read(script, script.len());
     let scheduler = match asked.first() {
@@ -95,6 +105,16 @@ pub struct Started {
 /// The Python programs that a script starts by a path that it shows, outside containers.
 #[must_use]
 pub fn started_programs(script: &str) -> Vec<Started> {
+    let (own, within) = submitted::read(script);
+    let mut found = started_in(&own);
+    for inner in within.iter().filter(|_| !Model::read(&own).runs.iter().any(|run| leaves(&run.command))) {
+        let own = started_in(&inner.text).into_iter();
+        found.extend(own.map(|started| Started { line: inner.line(script, started.line), ..started }));
+    }
+    found
+}
+
+fn started_in(script: &str) -> Vec<Started> {
     let model = Model::read(script);
     let mut found: Vec<Started> = Vec::new();
     // Elsewhere, paths are those of another folder.
@@ -125,10 +145,14 @@ pub fn started_programs(script: &str) -> Vec<Started> {
 
 /// Whether a command changes to another folder than the one that a job is submitted from, or brings one.
 fn leaves(command: &Command) -> bool {
-    let start = |name: &str| ["PBS_O_WORKDIR", "SLURM_SUBMIT_DIR"].contains(&name);
     let clones = command.runs("git").is_some() && command.has("clone");
     let cd = ["cd", "pushd"].iter().find_map(|name| command.runs(name));
-    clones || cd.is_some_and(|cd| !command.words.get(cd + 1).and_then(Token::variable).is_some_and(start))
+    clones || cd.is_some_and(|cd| !command.words.get(cd + 1).and_then(Token::variable).is_some_and(is_start))
+}
+
+/// Whether a variable is the folder that a job is submitted from.
+pub(super) fn is_start(name: &str) -> bool {
+    ["PBS_O_WORKDIR", "SLURM_SUBMIT_DIR"].contains(&name)
 }
 
 /// The position of the Python program that `python` or a launcher at a position starts: python's is the first word after
@@ -262,6 +286,7 @@ mod tests {
         assert_eq!(shown("torchrun --nnodes 1 t.py --a\necho python t.py\n"), ["1 t.py --a"]);
         assert_eq!(shown("cd $PBS_O_WORKDIR\npython -W x t.py a.py > t.py\n"), ["2 t.py "]);
         assert_eq!(shown("python -m torch.distributed.launch --nnodes $N t.py --a\n"), ["1 t.py --a"]);
+        assert_eq!(shown("A=a\nsbatch <<E\ncd \\$PBS_O_WORKDIR\npython $A.py \\$B\nE\n"), ["4 a.py "]);
         for other in [
             "python $D/t.py",
             "python $X t.py --a",
@@ -273,6 +298,7 @@ mod tests {
             "git clone x\npython t.py",
             "wget x/t.py\npython t.py",
             "cat > t.py <<END\nx\nEND\npython t.py",
+            "cd x\nsbatch <<END\npython t.py\nEND",
         ] {
             assert!(shown(&format!("{other}\n")).is_empty(), "{other}");
         }
@@ -314,5 +340,7 @@ mod tests {
             &[],
         );
         check(alone, &started("srun python"), &[(4, "no distributed training")]);
+        let within = format!("sbatch <<END\n{}END\n", started("srun python"));
+        check(alone, &within, &[(5, "no distributed training")]);
     }
 }

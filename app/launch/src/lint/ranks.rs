@@ -407,7 +407,7 @@ mod tests {
         check(&torchrun.replace("srun", "srun --ntasks-per-node=1"), &[]);
         check(&torchrun.replace("srun", "srun -n 2"), &[]);
         check_machines(&format!("H=a\nC=\"torchrun {end}\"\necho $C\nsrun $C\n").replace("t.py\n", "t.py"), &[]);
-        let devices = "#!/bin/bash\n#SBATCH -N 1 --gres=gpu:hl225:4\ntorchrun --nproc_per_node 8 t.py\n";
+        let devices = "#!/bin/bash\n#SBATCH -N 1 -c 8 --gres=gpu:hl225:4\ntorchrun --nproc_per_node 8 t.py\n";
         tests::found("hpu", devices, &["processes"]);
         tests::found("hpu", &devices.replace(":4", ":8"), &[]);
         tests::found("xpu", devices, &[]);

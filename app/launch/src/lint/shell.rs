@@ -73,6 +73,8 @@ pub(super) struct Command {
     pub(super) words: Vec<Token>,
     /// The here-documents that it reads.
     pub(super) documents: Vec<Document>,
+    /// The words that are files for its output, by their numbers.
+    pub(super) outputs: Vec<usize>,
     /// Whether it is the name of a function that is defined here.
     pub(super) defines: bool,
 }
@@ -139,7 +141,7 @@ pub(super) fn commands(script: &str) -> Vec<Command> {
 pub(super) fn commands_in(script: &str, part: Range<usize>) -> Vec<Command> {
     let script = &script[..part.end];
     let (commands, command) = (Vec::new(), Command::default());
-    let mut read = Read { script, at: part.start, commands, command, ends: Vec::new() };
+    let mut read = Read { script, at: part.start, commands, command, writes: false, ends: Vec::new() };
     while read.at < script.len() {
         read.step();
     }
@@ -212,6 +214,8 @@ struct Read<'s> {
     at: usize,
     commands: Vec<Command>,
     command: Command,
+    /// Whether the next word is a file for output.
+    writes: bool,
     /// The here-documents that begin on the next line: the delimiter, whether it is quoted, and the command that reads
     /// it.
     ends: Vec<(String, bool, usize)>,
@@ -223,6 +227,7 @@ impl Read<'_> {
     }
 
     fn finish(&mut self) {
+        self.writes = false;
         let command = std::mem::take(&mut self.command);
         if !command.words.is_empty() {
             self.commands.push(command);
@@ -265,9 +270,15 @@ impl Read<'_> {
                 let is_quoted = self.script[end.range.clone()].contains(['\'', '"', '\\']);
                 self.ends.push((end.text, is_quoted, self.commands.len()));
             }
-            '<' | '>' => self.at += 1,
+            '<' | '>' => {
+                self.at += 1;
+                self.writes = c == '>';
+            }
             _ => {
                 let word = self.word();
+                if std::mem::take(&mut self.writes) {
+                    self.command.outputs.push(self.command.words.len());
+                }
                 self.command.words.push(word);
             }
         }

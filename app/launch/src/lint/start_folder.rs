@@ -20,6 +20,7 @@ pub(super) fn check(look: &mut Look<'_>) {
         match &*first.text {
             // Without a folder it leads home; with one, it was meant, also if it starts there.
             "cd" if second.is_empty() => {}
+            "cd" | "pushd" if second.starts_with("./") || second.starts_with("..") => found = words.get(1),
             "cd" | "pushd" => return,
             "source" | "." if !is_relative(second) || names::activates(second) => {}
             "source" | "." => found = words.get(1),
@@ -39,7 +40,7 @@ pub(super) fn check(look: &mut Look<'_>) {
     let Some(word) = found else { return };
     let at = word.range.start;
     let message =
-        format!("PBS starts a job in the home folder, where {} is not: cd \"$PBS_O_WORKDIR\" first", word.text);
+        format!("PBS starts a job in the home folder and looks for {} there: cd \"$PBS_O_WORKDIR\" first", word.text);
     let line = look.script[..at].rfind('\n').map_or(0, |end| end + 1);
     // The start of a command, not of a line that continues one.
     let is_start = !look.script[..line].ends_with("\\\n")
@@ -62,6 +63,8 @@ mod tests {
     fn a_job_that_starts_at_home() {
         let script = "#PBS -l select=1\nmodule load x\npython t.py\n";
         check("hpu", script, &script.replace("python", "cd \"$PBS_O_WORKDIR\"\npython"), &["start-folder"]);
+        let script = "#PBS -l select=1\ncd ./src\npython t.py\n";
+        check("hpu", script, &script.replace("cd", "cd \"$PBS_O_WORKDIR\"\ncd"), &["start-folder"]);
         found("hpu", "#PBS -l select=1\nsource ~/x\ncd #y\n{ python \\\n  t.py\n}\n", &["start-folder"]);
         for fine in [
             "#PBS -l select=1\ncd $PBS_O_WORKDIR\npython t.py\n",
@@ -69,6 +72,7 @@ mod tests {
             "#PBS -l select=1\nW=$PBS_O_WORKDIR\ncd \"$W\"\npython t.py\n",
             "#PBS -l select=1\npython ~/t.py\n",
             "#PBS -l select=1\ncd src\npython t.py\n",
+            "#PBS -l select=1\ncd $PBS_O_WORKDIR/..\ncd ./src\npython t.py\n",
             "#PBS -l select=1\nmpiexec -wdir $PBS_O_WORKDIR python t.py\n",
             "#PBS -l select=1\nT=t.py\ncd /x\npython $T\n",
             "#PBS -l wd\npython t.py\n",

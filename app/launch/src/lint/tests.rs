@@ -144,7 +144,7 @@ fn names_of_the_other_vendor() {
 /// A job for NVIDIA GPUs, checked for another target.
 #[test]
 fn a_job_for_the_other_vendor() {
-    let job = "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\n#SBATCH --time=04:00:00\nmodule load cuda/12.1 nccl\n\
+    let job = "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\n#SBATCH --time=04:00:00 --exclusive\nmodule load cuda/12.1 nccl\n\
                export CUDA_VISIBLE_DEVICES=0,1,2,3\nexport NCCL_DEBUG=INFO\nnvidia-smi\n\
                srun torchrun --nproc_per_node=4 t.py --epochs 40\n";
     let of_all = ["foreign-request", "foreign-module", "foreign-module", "foreign-variable", "foreign-variable"];
@@ -158,6 +158,7 @@ fn a_job_for_the_other_vendor() {
     let said = |target: &str, script: &str| {
         lint(script, super::Target::named(target).expect("a target")).findings.remove(0).message
     };
+    assert!(said("hpu", "#SBATCH -C '[gpu_k20|gpu_k40|cpu]'\n").contains("(gpu_k20, gpu_k40)"));
     assert_eq!(said("hpu", "nvidia-smi -l\n"), "nvidia-smi requires an NVIDIA GPU; use hl-smi");
     assert!(said("popdist", "torchrun t.py\n").contains("those of torchrun would train separately"));
     for request in ["#SBATCH --gpus-per-node=4\n", "#SBATCH -G 4\n", "srun --gres gpu:1 python t.py\n"] {
@@ -182,6 +183,7 @@ fn a_job_for_the_other_vendor() {
         &["foreign-container"; 2],
     );
     found("xpu", "apptainer exec --nv i.sif python t.py --nv\n", &["foreign-container"]);
+    found("xpu", "srun --gpus=1 apptainer exec --nv i.sif ls\n", &["foreign-container"]);
     found("rdu", "python -m torch.distributed.launch t.py\n", &["foreign-launcher"]);
     found("xpu", "ml gcc craype-accel-nvidia80\n", &["foreign-module"]);
     let device = |target: &str, script: &str| found(target, script, &["foreign-device"]);
@@ -295,6 +297,8 @@ fn a_script_as_a_whole() {
         let late = "#!/bin/bash\n#SBATCH -N 1\nmodule load x\n#SBATCH --time=01:00:00\nsrun a\n";
         let moved = "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --time=01:00:00\nmodule load x\nsrun a\n";
         check(late, moved, &["late-directive"]);
+        let literal = "#PBS -q x\nls\n#PBS -o %N.o\n#PBS -e $PBS_JOBID\n";
+        check(literal, literal, &["late-directive"; 2]);
         check("for i in {1, 2}; do\n", "for i in 1 2; do\n", &["literal-braces"]);
         check("#SBATCH --time=4h\n", "#SBATCH --time=04:00:00\n", &["wall-time"]);
         check("#PBS -l walltime=90m\n", "#PBS -l walltime=01:30:00\n", &["wall-time"]);
@@ -394,6 +398,7 @@ fn odd_scripts() {
         "--mca",
         "poprun --num-replicas=",
         "$(é",
+        "qsub <<E\n\\",
         "A=\"$A\"\neval \"$A\" $A ${A",
         "A='x $B $B'\nB='$A $A'\n$A",
         &"$(".repeat(500),
@@ -478,8 +483,9 @@ fn shells_without_commands() {
     let idle = |script: &str| found("hpu", &format!("#SBATCH -N 1\n{script}"), &["idle-shell"]);
     idle("apptainer exec i.sif bash\npython t.py\n");
     idle("srun --pty bash\n");
-    let fine =
-        "#SBATCH -N 1\napptainer exec i.sif bash x.sh\nsrun bash < x.sh\necho a | srun bash\nsrun sh <<E\nb\nE\n";
+    idle("poetry shell\npoetry run python t.py\n");
+    let fine = "#SBATCH -N 1\napptainer exec i.sif bash x.sh\nsrun bash < x.sh\necho a | srun bash\nsrun sh <<E\nb\nE\n\
+                poetry install\npoetry run shell\n";
     found("hpu", fine, &[]);
 }
 
@@ -510,7 +516,7 @@ fn what_a_shell_in_a_job_does_not_do() {
     mended("export PATH=$PATH=/x/bin\n", "export PATH=$PATH:/x/bin\n", "path-separator");
     mended("A=1\npython t.py --out x={$A}\n", "A=1\npython t.py --out x=${A}\n", "literal-braces");
     found("singularity shell x.sif\npython t.py\n", "idle-shell");
-    found("bash <<END\ncd /x/home/jane\nEND\n", "home-folder");
+    mended("bash <<END\ncd /home/jane\nEND\n", "bash <<END\ncd $HOME\nEND\n", "home-folder");
     found("rm \"x/*\"\n", "quoted-glob");
     found("python t.py 2>&1 >> log\n", "redirect-order");
     found("python t.py 2>&1 > log || exit 1\n", "redirect-order");
@@ -530,7 +536,7 @@ fn what_a_shell_in_a_job_does_not_do() {
         "echo \"#SBATCH -n 2\" > x.sh\n",
         "set -e\nset a b\nconda install -y x\nconda update --help --yes\n",
         "rm \"x\"/*\npython t.py >> log 2>&1\necho 'a 2>&1 > b'\nTF_INC=1\npython t.py\n",
-        "cd /x/users/jane/home/code\nls /home/x/public /home/x/$USER\n",
+        "cd /x/users/jane/home/code\nls /home/x/public /home/x/$USER /x/home/jane $A/home/jane ${B}/home/jane\n",
         "python a.py &\nwhile true; do sleep 60; done\n",
         "awk '{print {$1}}' x\necho {a,$HOME} ${HOME}\n",
         "srun ray start --block &\npython t.py\n",

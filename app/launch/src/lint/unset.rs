@@ -41,6 +41,7 @@ pub(super) fn check(look: &mut Look<'_>) {
             continue;
         }
         let is_passed = passed && !set.contains_key(name) && name.chars().all(|c| !c.is_ascii_lowercase());
+        let is_passed = is_passed || look.outer.sets_of(name).next().is_some();
         if is_passed && !is_of_scheduler(name) {
             continue;
         }

@@ -112,6 +112,10 @@ const OF_ALL: [&str; 22] = [
 
 /// A person's home folder at a place of a text, and its length.
 fn person_at(text: &str, folder: &str, at: usize) -> Option<usize> {
+    // Further inside a path, it is another file system's.
+    if text[..at].ends_with(|c: char| c.is_alphanumeric() || "/._-+~}".contains(c)) {
+        return None;
+    }
     let after = &text[at + folder.len()..];
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let end_of = |from: usize| after[from..].find(|c: char| !is_part(c)).map_or(after.len(), |end| from + end);
@@ -123,10 +127,8 @@ fn person_at(text: &str, folder: &str, at: usize) -> Option<usize> {
     }
     let next = after[end..].split('/').nth(1).unwrap_or_default();
     let own = after[from..end].split('.').next().unwrap_or_default().to_ascii_lowercase();
-    // `/users/jane/home/code`
-    let before = text[..at].rsplit('/').nth(1).unwrap_or_default();
-    let is_shared = ["user", "users"].contains(&before)
-        || next.contains("share")
+    let is_shared = next.contains("share")
+        || own.contains("share")
         || ["groups", "public"].contains(&next)
         || ["$USER", "${USER}"].iter().any(|user| next.starts_with(user))
         || OF_USERS.contains(&&*own);
