@@ -57,15 +57,15 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     files.sort();
     let mut budgets = Vec::new();
     for (name, bar, ceiling) in [
-        ("page", 260.0, 402.5),
-        ("engine", 640.0, 1045.0),
+        ("page", 260.0, 402.8),
+        ("engine", 640.0, 1049.0),
         ("launch", 260.0, 260.0),
         ("check", 260.0, 260.0),
         ("desk", 150.0, 150.0),
         ("larcv", 180.0, 183.0),
         ("guide_file", 150.0, 224.0),
         ("site_file", 150.0, 150.0),
-        ("own_script", 150.0, 150.0),
+        ("own_script", 150.0, 168.0),
     ] {
         let mut parts: Vec<PathBuf> = files.iter().filter(|file| is_module_part(file, name)).cloned().collect();
         for kind in ["wasm", "js"] {
@@ -100,7 +100,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
             );
         }
         let name = folder.strip_prefix(dist).unwrap_or(folder);
-        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 58.1 });
+        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 60.2 });
     }
     Ok(budgets)
 }
