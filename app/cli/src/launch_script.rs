@@ -145,6 +145,6 @@ fn lint(args: &LaunchArgs, file: &Path) -> Result<bool> {
     if linted.findings.is_empty() {
         say_line!("{}", linted.checked);
     }
-    print(&codemod::git_patch_of(shown.trim_start_matches(['.', '/']), &script, &linted.fixed))?;
+    print(&codemod::git_patch_of(shown.trim_start_matches("./").trim_start_matches('/'), &script, &linted.fixed))?;
     Ok(linted.findings.is_empty())
 }

@@ -54,8 +54,7 @@ pub(crate) fn is_requirements(path: &str) -> bool {
 /// JSON is data unless its path says otherwise.
 #[must_use]
 pub fn is_configuration(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    Format::of(&path).is_some_and(|format| !matches!(format, Format::Pip | Format::Setup))
+    Format::of(path).is_some_and(|format| !matches!(format, Format::Pip | Format::Setup))
         && (!path.ends_with(".json") || path.contains("conf"))
 }
 
@@ -80,7 +79,8 @@ enum Format {
 
 impl Format {
     fn of(path: &str) -> Option<Format> {
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        let name = name.as_str();
         Some(match name.rsplit('.').next().unwrap_or(name) {
             _ if name == "setup.py" => Format::Setup,
             _ if name == "setup.cfg" => Format::SetupCfg,
@@ -96,7 +96,7 @@ impl Format {
     /// What separates the entries of a line.
     fn ends(self, is_environment: bool) -> &'static [char] {
         match self {
-            Format::Setup => &['"', '\''],
+            Format::Setup | Format::Project => &['"', '\''],
             Format::Values if !is_environment => &['{', ',', '}'],
             Format::Script | Format::Image => &[' ', '\t'],
             _ => &['"', '\'', ','],
@@ -134,113 +134,196 @@ pub(crate) fn settings(
 ) -> Vec<Setting> {
     let mut found = Vec::new();
     let Some(format) = Format::of(path) else { return found };
-    let is_environment = format == Format::Values && text.contains("\ndependencies:");
+    let is_environment =
+        format == Format::Values && (text.contains("\ndependencies:") || text.starts_with("dependencies:"));
     let is_list = is_environment || !matches!(format, Format::Values | Format::Script | Format::Image);
     if is_list && is_of_another_device(path, target, definitions) {
         return found;
     }
-    // The port itself comments them out in a list for pip.
-    let replaces = replaces && format != Format::Pip;
+    // The port itself comments them out in a list for pip; an index of the target's builds is right.
+    let replaces = replaces && format != Format::Pip && !text.contains(&format!("/whl/{target}"));
     let of_target = |word: &str| replaces && !word.contains(&format!("+{target}")) && is_of_target(word, definitions);
-    // Of a list's entries; elsewhere an option begins with them.
-    let has_marks = !matches!(format, Format::Pip | Format::Script | Format::Image);
+    if matches!(format, Format::Script | Format::Image) {
+        return of_commands(text, format, definitions, &of_target);
+    }
+    // Of a list's entries; in a list for pip an option begins with them.
+    let has_marks = format != Format::Pip;
     let (mut next_line, mut requirements) = (0, Requirements::default());
     for line in text.split_inclusive('\n') {
         let mut next = next_line;
         next_line += line.len();
-        let comment = line.match_indices('#').find(|(at, _)| *at == 0 || line[..*at].ends_with(char::is_whitespace));
-        let line = &line[..comment.map_or(line.len(), |(at, _)| at)];
-        let in_list = requirements.has(line, format) || is_environment;
-        let parts = line.split(format.ends(is_environment)).enumerate().map(|(n, part)| {
+        let line = without_comment(line);
+        let place = requirements.of(line, format, is_environment);
+        let has_limit = |text: &str| ["==", "~=", "<", "^"].iter().any(|sign| text.contains(sign));
+        for (n, part) in line.split(format.ends(is_environment)).enumerate() {
             let from = next;
             next += part.len() + 1;
-            let word = part.trim_matches(|c: char| c.is_whitespace() || (has_marks && "-[".contains(c)));
+            let word = part.trim_matches(|c: char| c.is_whitespace() || (has_marks && "-[]".contains(c)));
             let at = from + part.find(word).unwrap_or(0);
-            (n, at..at + word.len())
-        });
-        if matches!(format, Format::Script | Format::Image) {
-            let words: Vec<Range<usize>> = parts.map(|(_, range)| range).filter(|range| !range.is_empty()).collect();
-            found.extend(of_commands(text, &words, format, definitions, &of_target));
-            continue;
-        }
-        for (n, range) in parts {
-            let word = &text[range.clone()];
+            let in_list = match place {
+                Place::Elsewhere => false,
+                Place::Keys => n == 0,
+                // In Python and TOML, strings name packages.
+                Place::Entries => is_environment || matches!(format, Format::Pip | Format::SetupCfg) || n % 2 == 1,
+            };
+            // Others are met by what the target's software has; conda installs all.
+            let is_pinned = is_environment || has_limit(if place == Place::Keys { line } else { word });
             let what = match is_list {
-                true if format == Format::Setup && n % 2 == 0 => None,
-                true if needs_cuda(word, definitions) => Some(What::Package),
-                true => (in_list && of_target(word)).then_some(What::OfTarget),
+                true if is_build(word) || in_list && is_listed(&package(word), PACKAGES, definitions) => {
+                    Some(What::Package)
+                }
+                true => (in_list && is_pinned && of_target(word)).then_some(What::OfTarget),
                 false => key_of(word, definitions).map(What::Value),
             };
-            found.extend(what.map(|what| Setting { range, what }));
+            found.extend(what.map(|what| Setting { range: at..at + word.len(), what }));
         }
     }
     found
+}
+
+fn without_comment(line: &str) -> &str {
+    let comment = line.match_indices('#').find(|(at, _)| *at == 0 || line[..*at].ends_with(char::is_whitespace));
+    &line[..comment.map_or(line.len(), |(at, _)| at)]
+}
+
+/// Where on a line requirements stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Elsewhere,
+    /// As keys: `torch = "^2.1"`.
+    Keys,
+    Entries,
 }
 
 /// Where in a file requirements stand, from line to line.
 #[derive(Default)]
 struct Requirements {
-    /// A table of them, or in `setup.cfg` the value of a key.
-    table: bool,
+    /// A table or a block of them.
+    block: bool,
+    /// The table's keys are packages.
+    keys: bool,
     /// An array.
     array: bool,
 }
 
 impl Requirements {
-    /// Whether the line has some.
-    fn has(&mut self, line: &str, format: Format) -> bool {
-        let is_key =
-            |key: &str| ["dependencies", "requires", "dependency-groups"].iter().any(|word| key.contains(word));
+    fn of(&mut self, line: &str, format: Format, is_environment: bool) -> Place {
+        let is_key = |key: &str| ["dependenc", "require"].iter().any(|word| key.contains(word));
+        let is_indented = line.starts_with(char::is_whitespace);
         match format {
-            Format::Project if line.starts_with('[') => self.table = is_key(line),
-            Format::SetupCfg if !line.starts_with(char::is_whitespace) => self.table = is_key(line),
+            Format::Pip => self.block = true,
+            Format::Values if is_environment && !is_indented && !line.starts_with('-') => {
+                self.block = line.starts_with("dependencies:");
+            }
+            Format::Project if line.starts_with('[') => {
+                self.keys = line.contains("poetry") && is_key(line);
+                self.block = is_key(line);
+            }
+            Format::SetupCfg if line.starts_with('[') => (self.block, self.keys) = (false, is_key(line)),
+            // Under `[options.extras_require]` every key has some.
+            Format::SetupCfg if !is_indented => self.block = self.keys || is_key(line),
             Format::Project | Format::Setup if !self.array => {
-                self.array = line.split_once('=').is_some_and(|(key, value)| is_key(key) && value.contains(['[', '{']));
+                let is_word = |c: char| c.is_alphanumeric() || "-_".contains(c);
+                self.array = line.match_indices('=').any(|(at, _)| {
+                    let key = line[..at].trim_end().rsplit(|c| !is_word(c)).next().unwrap_or_default();
+                    let has_key = self.block && !self.keys || is_key(key);
+                    has_key && line[at + 1..].trim_start().starts_with(['[', '{'])
+                });
             }
             _ => {}
         }
-        let has = self.table || self.array;
+        let place = match format {
+            Format::Project if self.keys => Place::Keys,
+            Format::Project | Format::Setup if self.array => Place::Entries,
+            Format::Pip | Format::Values | Format::SetupCfg if self.block => Place::Entries,
+            _ => Place::Elsewhere,
+        };
         self.array &= !line.trim_end().trim_end_matches(',').ends_with([']', '}', ')']);
-        has
+        place
     }
 }
 
-/// What the words of a line of a shell, or of an image's description, have for the source vendor.
+/// What the lines of a script, or of an image's description, have for the source vendor.
 fn of_commands(
     text: &str,
-    words: &[Range<usize>],
     format: Format,
     definitions: &Definitions,
     of_target: &dyn Fn(&str) -> bool,
 ) -> Vec<Setting> {
-    let plain = |range: &Range<usize>| text[range.clone()].trim_matches(['"', '\'', ';', '\\']);
-    let installs = words.iter().position(|word| plain(word) == "install").unwrap_or(words.len());
-    let is_base = format == Format::Image && words.first().is_some_and(|word| plain(word) == "FROM");
     let mut found = Vec::new();
-    for (n, range) in words.iter().enumerate() {
-        let word = plain(range);
-        let pair = words.get(n + 1).map(|value| (range.start..value.end, format!("{word}={}", plain(value))));
-        let is_option = word.starts_with('-') && !word.contains('=');
-        let value = |setting: &str| key_of(setting, definitions).is_some();
-        let is_variable = || {
-            let name = word.split_once('=').map(|(name, _)| name);
-            name.is_some_and(|name| [CHOOSING, VARIABLES].iter().any(|list| is_listed(name, list, definitions)))
-        };
-        let (range, what) = match pair {
-            _ if n > installs && needs_cuda(word, definitions) => (range.clone(), What::Package),
-            _ if n > installs && of_target(word) => (range.clone(), What::OfTarget),
-            _ if is_base && ["nvidia", "nvcr.io", "cuda"].iter().any(|part| word.contains(part)) => {
-                (range.clone(), What::Package)
+    let (mut next, mut goes_on, mut installs) = (0, false, false);
+    for line in text.split_inclusive('\n') {
+        let from = next;
+        next += line.len();
+        let code = without_comment(line);
+        let bare = |c: char| c.is_whitespace() || "\"'`;$()\\[],".contains(c);
+        let words = code.split(char::is_whitespace).map(|word| {
+            let at = from + (word.as_ptr().addr() - line.as_ptr().addr());
+            let plain = word.trim_matches(bare);
+            let begin = at + word.find(plain).unwrap_or(0);
+            (word, begin..begin + plain.len())
+        });
+        let words: Vec<(&str, Range<usize>)> = words.filter(|(word, _)| !word.is_empty()).collect();
+        let is_base =
+            format == Format::Image && words.first().is_some_and(|(word, _)| word.eq_ignore_ascii_case("FROM"));
+        // A command, up to what ends it.
+        let ends = |word: &str| ["&&", "||", "|"].contains(&word);
+        for (n, command) in words.split_inclusive(|(word, _)| ends(word) || word.ends_with(';')).enumerate() {
+            let plain = |(_, range): &(&str, Range<usize>)| &text[range.clone()];
+            let is_run = |word: &(&str, Range<usize>)| plain(word) != "RUN" && !plain(word).is_empty();
+            let first = command.iter().find(|word| is_run(word)).map_or("", plain);
+            if ["echo", "printf"].contains(&first) {
+                continue;
             }
-            _ if value(word) || is_variable() || is_listed(word, COMMANDS, definitions) => {
-                (range.clone(), What::InScript)
+            let at = command.iter().position(|word| plain(word) == "install");
+            let is_installer = |word: &(&str, Range<usize>)| {
+                let name = plain(word).rsplit('/').next().unwrap_or_default();
+                name.starts_with("pip") || ["conda", "mamba", "micromamba"].contains(&name)
+            };
+            let at = at.filter(|at| command[..*at].iter().any(is_installer));
+            installs = at.is_some() || n == 0 && goes_on && installs;
+            let is_installed = |n: usize| installs && at.is_none_or(|at| n > at);
+            for (n, word) in command.iter().enumerate() {
+                let (range, name) = (word.1.clone(), plain(word));
+                let before = n.checked_sub(1).map_or("", |before| plain(&command[before]));
+                // A channel, a name or a file.
+                let is_value = ["-c", "-n", "-p", "-r", "--channel", "--name"].contains(&before);
+                let is_pinned = ["==", "~=", "<"].iter().any(|sign| name.contains(sign));
+                let value = |setting: &str| key_of(setting, definitions).is_some();
+                let is_variable = || {
+                    let name = name.split_once('=').filter(|(_, value)| !value.is_empty()).map(|(name, _)| name);
+                    name.is_some_and(|name| [CHOOSING, VARIABLES].iter().any(|list| is_listed(name, list, definitions)))
+                };
+                let is_option = name.starts_with('-') && !name.contains('=');
+                let pair = command.get(n + 1).filter(|_| is_option);
+                let pair = pair.map(|after| {
+                    let end = after.1.end + usize::from(text[after.1.end..].starts_with(['"', '\'']));
+                    (range.start..end, format!("{name}={}", plain(after)))
+                });
+                let is_package = || is_build(name) || is_listed(&package(name), PACKAGES, definitions);
+                let (range, what) = match pair {
+                    _ if is_installed(n) && !is_value && is_package() => (range, What::Package),
+                    _ if is_installed(n) && !is_value && is_pinned && of_target(name) => (range, What::OfTarget),
+                    _ if is_base && n == 1 && is_image_for_cuda(name) => (range, What::Package),
+                    _ if is_installed(n) => continue,
+                    _ if value(name) || is_variable() || name == first && is_listed(name, COMMANDS, definitions) => {
+                        (range, What::InScript)
+                    }
+                    Some((both, pair)) if value(&pair) => (both, What::InScript),
+                    _ => continue,
+                };
+                found.push(Setting { range, what });
             }
-            Some((both, pair)) if is_option && value(&pair) => (both, What::InScript),
-            _ => continue,
-        };
-        found.push(Setting { range, what });
+        }
+        goes_on = code.trim_end().ends_with('\\');
     }
     found
+}
+
+/// Whether an image is one of the source vendor's, or built for its devices: `nvidia/cuda:12.1-base`, `pytorch/pytorch:2.1-cuda12.1`.
+fn is_image_for_cuda(image: &str) -> bool {
+    let (name, tag) = image.split_once(':').unwrap_or((image, ""));
+    tag.contains("cuda") || name.split('/').any(|part| ["nvidia", "nvcr.io", "cuda"].contains(&part))
 }
 
 /// The settings of a file as messages, one for each thing that is to be done about them, at the first.
@@ -249,8 +332,12 @@ pub(crate) fn found(settings: &[Setting], text: &str) -> Vec<Found> {
     let firsts = settings.iter().enumerate().filter(|(n, first)| settings[..*n].iter().all(|s| kind(s) != kind(first)));
     let one = |(n, first): (usize, &Setting)| {
         let alike = settings[n..].iter().filter(|setting| kind(setting) == kind(first));
-        let mut names: Vec<String> = alike.map(|one| format!("`{}`", &text[one.range.clone()])).collect();
-        names.dedup();
+        let mut names: Vec<String> = Vec::new();
+        for name in alike.map(|one| format!("`{}`", &text[one.range.clone()])) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         if names.len() > 4 {
             let others = names.split_off(3).len();
             names.push(format!("{others} more"));
@@ -293,14 +380,16 @@ fn is_of_target(requirement: &str, definitions: &Definitions) -> bool {
     definitions.names(PACKAGES_OF_TARGET).iter().any(|listed| listed.name == package(requirement))
 }
 
-/// Whether a requirement is a package for the source vendor, another package's build for it, `torch==2.1+cu118`, or the
-/// address of such builds, `…/whl/cu118`.
-fn needs_cuda(requirement: &str, definitions: &Definitions) -> bool {
-    let is_release =
-        |part: &str| part.strip_prefix("cu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let build = requirement.split_once('+').is_some_and(|(_, build)| is_release(build));
-    let index = requirement.contains("://") && requirement.split('/').any(is_release);
-    build || index || is_listed(&package(requirement), PACKAGES, definitions)
+/// Whether a requirement is another package's build for the source vendor, `torch==2.1+cu118`, or the address of such builds,
+/// `…/whl/cu118`.
+fn is_build(requirement: &str) -> bool {
+    let is_release = |part: &str| {
+        part.strip_prefix("cu").is_some_and(|rest| rest.len() > 1 && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let build = requirement.split_once('+').is_some_and(|(_, build)| {
+        is_release(build.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default())
+    });
+    build || requirement.contains("/whl/") && requirement.split('/').any(is_release)
 }
 
 /// Whether a list has a name, or the beginning of it.

@@ -43,5 +43,5 @@ pub fn is_python(path: &str) -> bool {
 #[must_use]
 pub fn is_image(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["dockerfile", "containerfile"].iter().any(|known| name.split('.').any(|part| part == *known))
+    ["dockerfile", "containerfile"].iter().any(|known| name.starts_with(known) || name.ends_with(&format!(".{known}")))
 }

@@ -58,7 +58,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     let mut budgets = Vec::new();
     for (name, bar, ceiling) in [
         ("page", 260.0, 402.8),
-        ("engine", 640.0, 1049.0),
+        ("engine", 640.0, 1050.5),
         ("launch", 260.0, 260.0),
         ("check", 260.0, 260.0),
         ("desk", 150.0, 150.0),
@@ -100,7 +100,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
             );
         }
         let name = folder.strip_prefix(dist).unwrap_or(folder);
-        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 60.2 });
+        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 60.5 });
     }
     Ok(budgets)
 }

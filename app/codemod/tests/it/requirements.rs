@@ -26,34 +26,35 @@ fn packages_of_the_target_that_are_installed_over() {
         assert!(said.clone().unwrap_or_default().contains(expected), "{path}: {said:?}");
         assert_eq!(said.is_some(), !expected.is_empty(), "{path}: {said:?}");
     };
+    let project = |rest: &str| format!("[project]\ndependencies = [\"numpy\"]\n{rest}\n");
     check(
         "pyproject.toml",
         "[project]\ndependencies = [\"numpy\", \"torch==2.9.1\"]\n",
         "2: This installs over what the target's own software has: `torch==2.9.1`.",
     );
-    check(
-        "pyproject.toml",
-        "[project]\ndependencies = [\n  \"numpy\",\n  \"torchvision>=0.1\",\n]\n",
-        "`torchvision>=0.1`",
-    );
-    check("pyproject.toml", "[project.optional-dependencies]\na = [\"torch\"]\n", "`torch`");
-    check("pyproject.toml", "[tool.poetry.dependencies]\ntorch = \"^2.1\"\n", "`torch =`");
-    check(
-        "setup.py",
-        "setup(install_requires=[\"torch\"], keywords=[\"torch\"])\n",
-        "1: This installs over what the target's own software has: `torch`.",
-    );
-    check("setup.cfg", "[options]\ninstall_requires =\n    numpy\n    torch>=2\n", "`torch>=2`");
-    check("environment.yml", "name: a\ndependencies:\n  - pytorch::pytorch=2.1\n", "`pytorch::pytorch=2.1`");
+    check("pyproject.toml", "[project]\ndependencies = [\n  \"numpy\",\n  \"torchvision<1\",\n]\n", "`torchvision<1`");
+    check("pyproject.toml", &project("[project.optional-dependencies]\ntorch = [\"torch==2\"]"), "`torch==2`");
+    check("pyproject.toml", &project("[tool.poetry.dependencies]\ntorch = \"^2.1\""), "`torch =`");
+    check("setup.py", "setup(install_requires=[\"torch==2\"], keywords=[\"torch\"])\n", "`torch==2`. Leave");
+    check("setup.py", "setup(extras_require={\"gpu\": [\"torch==2\"]})\n", "`torch==2`");
+    check("setup.cfg", "[options]\ninstall_requires =\n    numpy\n    torch<2\n", "`torch<2`");
+    check("setup.cfg", "[options.extras_require]\ngpu =\n    torch==2\n", "`torch==2`");
+    check("environment.yml", "channels:\n  - pytorch\ndependencies:\n  - torchvision\n", "4: This installs over");
     check("run.sh", "pip install -q torch==2.1 && python train.py\n", "`torch==2.1`");
+    check("Dockerfile", "FROM a\nRUN pip install \\\n    numpy \\\n    torch==2.1\n", "`torch==2.1`");
     let none = [
-        ("pyproject.toml", "[project]\nkeywords = [\"torch\"]\ndependencies = [\"torchmetrics\"]\n"),
-        ("pyproject.toml", "[project]\ndependencies = [\"numpy\"]\n[tool.isort]\nknown = [\"torch\"]\n"),
-        ("pyproject.toml", "[project]\ndependencies = [\"torch==2.9+xpu\"]\n"),
-        ("setup.py", "setup(keywords=[\"torch\"])\n"),
-        ("setup.cfg", "[options]\ninstall_requires =\n    numpy\n[x]\n torch\n"),
-        ("run.sh", "python -m torch.distributed.run torch\n"),
-        ("requirements.txt", "torch\n"),
+        ("pyproject.toml", "[project]\nkeywords = [\"torch==1\"]\ndependencies = [\"torchmetrics\"]\n"),
+        ("pyproject.toml", "[project]\ndependencies = [\"torch\", \"torchvision>=0.2\", \"torch==2.9+xpu\"]\n"),
+        ("pyproject.toml", &project("[tool.isort]\nknown = [\"torch==1\"]")),
+        ("pyproject.toml", "[tool.poetry.dependencies]\na = { version = \"^2.1\", source = \"pytorch\" }\n"),
+        ("setup.py", "setup(install_requires=[\"numpy==1\"], keywords=[\"torch\"])\n"),
+        ("setup.cfg", "[options]\ninstall_requires =\n    numpy\n[x]\n torch==1\n"),
+        ("environment.yml", "channels:\n  - pytorch\ndependencies:\n  - numpy\n"),
+        ("run.sh", "python -m torch.distributed.run torch==2\n"),
+        ("run.sh", "echo pip install torch==2\npre-commit install && pytest torch==2\n"),
+        ("run.sh", "pip install a && python train.py torch==2\nconda install numpy -c pytorch\n"),
+        ("run.sh", "pip install torch==2.9 --index-url https://download.pytorch.org/whl/xpu\n"),
+        ("requirements.txt", "torch==2\n"),
     ];
     none.iter().for_each(|(path, text)| check(path, text, ""));
 }
@@ -65,10 +66,7 @@ fn scripts_that_start_programs_for_cuda() {
         let said = ported("hpu", &[("scripts/run.sh", text)]).1;
         assert!(if expected.is_empty() { said.is_empty() } else { said.contains(expected) }, "{text}: {said}");
     };
-    check(
-        "#!/bin/bash\npython train.py --device cuda:0 --lr 1\n",
-        "2: This starts programs for NVIDIA GPUs: `--device cuda:0`.",
-    );
+    check("#!/bin/bash\npython train.py --device cuda:0 --lr 1\n", "2: This is for NVIDIA GPUs: `--device cuda:0`.");
     check("python train.py --device=cuda\n", "`--device=cuda`");
     check("python train.py model.device=cuda\n", "`model.device=cuda`");
     check(
@@ -81,6 +79,8 @@ fn scripts_that_start_programs_for_cuda() {
         "#SBATCH --gres=gpu:1\n",
         "python a.py --name cuda\n",
         "echo device cuda\n",
+        "echo nvidia-smi\n",
+        "CUDA_VISIBLE_DEVICES= python train.py\n",
     ] {
         check(none, "");
     }
@@ -132,7 +132,11 @@ fn settings_for_cuda() {
         "FROM nvidia/cuda:12.1-base AS a\nRUN pip install cupy\n",
         "`nvidia/cuda:12.1-base`, `cupy`",
     );
-    check("Dockerfile.cpu", "FROM python:3.11\nCOPY cuda /opt\n", "");
+    check("gpu.Dockerfile", "FROM pytorch/pytorch:2.1-cuda12.1-cudnn8\n", "`pytorch/pytorch:2.1-cuda12.1-cudnn8`");
+    check("Dockerfile-cpu", "FROM python:3.11 AS cuda\nFROM cuda-free/python\nCOPY cuda /opt\n", "");
+    check("setup.cfg", "[metadata]\nkeywords = apex, torch\n", "");
+    check("pyproject.toml", "[tool.isort]\nknown = [\"apex\"]\n", "");
+    check("environment.yml", "dependencies:\n  - cudatoolkit=11\n", "`cudatoolkit=11`");
     let place = "The value is set in conf/a.yaml:3";
     let said =
         ported("hpu", &[("conf/a.yaml", devices), ("train.py", &format!("import torch.distributed as dist\n{train}"))])
