@@ -536,7 +536,7 @@ def joins(text, is_before):
 def other_tree(original, ported, edits):
     """The first statement of the original, outside of all edits, whose own syntax tree or surroundings differ in the port."""
     before, after = Statements(original), Statements(ported)
-    places, shift, n = {}, 0, 0
+    places, indented, shift, n = {}, set(), 0, 0
     for start in sorted(before.found):
         end, *_, has_block = before.found[start]
         while n < len(edits) and edits[n][1] <= start:
@@ -548,6 +548,9 @@ def other_tree(original, ported, edits):
         touched = touched or not has_block and n < len(edits) and edits[n][0] == end and joins(edits[n][2], False)
         if not touched:
             places[start] = start + shift
+        # An edit puts it into another block, on purpose: the one of a strategy above it.
+        if last[1] == start and last[2] and not last[2].strip(" \t"):
+            indented.add(start)
 
     def around(statements, start, known):
         """The next statement around one that both have, the name of the block in it, and the number of functions and classes between."""
@@ -566,7 +569,7 @@ def other_tree(original, ported, edits):
         if before.found[start][1] != after.found[place][1]:
             return f"line {line}: the statement differs in the port"
         outer, *inside = around(before, start, places)
-        if around(after, place, both) != (places.get(outer), *inside):
+        if start not in indented and around(after, place, both) != (places.get(outer), *inside):
             return f"line {line}: the statement is in another block in the port"
     return None
 

@@ -35,6 +35,7 @@ fn published_faults() {
     let twice = "poprun --num-instances=3 --num-replicas 4 python e.py run.distributed=True\n";
     check("popdist", twice, &twice.replace("True", "False"), &["joined-twice", "uneven-replicas"]);
     check("ipu", "cd /home/jane/x\n", "cd $HOME/x\n", &["home-folder"]);
+    check("ipu", "cd /home/miniconda/x\n", "cd /home/miniconda/x\n", &[]);
     found("hpu", "python e.py --hmp run.id=x\n", &["unknown-flag"]);
     check("hpu", "PT_HPU_LAZY_MODE=2 python t.py", "PT_HPU_LAZY_MODE=0 python t.py", &["old-value"]);
     check("hpu", "mpirun -x 'PT_HPU_LAZY_MODE=2' a", "mpirun -x 'PT_HPU_LAZY_MODE=0' a", &["old-value"]);
@@ -513,6 +514,7 @@ fn what_a_shell_in_a_job_does_not_do() {
     };
     mended("if [ -n $PATH ]; then ls; fi\n", "if [ -n \"$PATH\" ]; then ls; fi\n", "unquoted-test");
     mended("cd /home/users/j/jane/x\n", "cd $HOME/x\n", "home-folder");
+    mended("cd /home/549/jane/x\n", "cd $HOME/x\n", "home-folder");
     mended("export PATH=$PATH=/x/bin\n", "export PATH=$PATH:/x/bin\n", "path-separator");
     mended("A=1\npython t.py --out x={$A}\n", "A=1\npython t.py --out x=${A}\n", "literal-braces");
     found("singularity shell x.sif\npython t.py\n", "idle-shell");

@@ -105,9 +105,33 @@ fn home(piece: &Piece) -> &'static str {
 const OF_USERS: [&str; 6] = ["home", "staff", "students", "user", "users", "usr"];
 
 /// Names of shared folders, which are not users' home folders.
-const OF_ALL: [&str; 22] = [
-    "apps", "common", "data", "dataset", "datasets", "local", "project", "projects", "public", "scratch", "share",
-    "shared", "software", "work", "group", "groups", "ubuntu", "opc", "centos", "ec2-user", "jovyan", "admin",
+const OF_ALL: [&str; 26] = [
+    "apps",
+    "common",
+    "data",
+    "dataset",
+    "datasets",
+    "local",
+    "project",
+    "projects",
+    "public",
+    "scratch",
+    "share",
+    "shared",
+    "software",
+    "work",
+    "group",
+    "groups",
+    "ubuntu",
+    "opc",
+    "centos",
+    "ec2-user",
+    "jovyan",
+    "admin",
+    "anaconda",
+    "anaconda3",
+    "miniconda",
+    "miniconda3",
 ];
 
 /// A person's home folder at a place of a text, and its length.
@@ -120,8 +144,10 @@ fn person_at(text: &str, folder: &str, at: usize) -> Option<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let end_of = |from: usize| after[from..].find(|c: char| !is_part(c)).map_or(after.len(), |end| from + end);
     let (mut from, mut end) = (0, end_of(0));
-    // Folders of users: `/home/users/j/jane`.
-    while (end - from == 1 || OF_USERS.contains(&&after[from..end])) && after[end..].starts_with('/') {
+    // Folders of users: `/home/users/j/jane`, `/home/549/jane`.
+    let is_of_users =
+        |part: &str| part.len() == 1 || OF_USERS.contains(&part) || part.bytes().all(|byte| byte.is_ascii_digit());
+    while end > from && is_of_users(&after[from..end]) && after[end..].starts_with('/') {
         from = end + 1;
         end = end_of(from);
     }
