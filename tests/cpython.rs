@@ -246,25 +246,42 @@ mod tests {
             let newline = if before.contains("\r\n") { "\r\n" } else { "\n" };
             let (old, text) = (old.replace('\n', newline), new.replace('\n', newline));
             let start = before.find(&old).unwrap();
-            let (end, recipe, comments_removed) = (start + old.len(), String::new(), Vec::new());
-            let after = format!("{}{text}{}", &before[..start], &before[end..]);
-            let applicability = Applicability::Safe;
-            let edit = Edit { id: String::new(), recipe, applicability, start, end, text, comments_removed };
-            let path = "a.py".to_owned();
-            let file = PortedFile {
-                path,
-                changed: true,
-                text: after,
-                edits: vec![edit],
-                diagnostics: Vec::new(),
-                notebook: None,
-                is_new: false,
-            };
-            let said = CPython::new("python3").look_at_port(&before, &file).unwrap();
-            assert_eq!(said.refused, None, "{}", file.text);
-            let found = said.other_tree.as_deref().map(|found| found.split_once(": ").unwrap().1);
-            assert_eq!(found, fault, "{}", file.text);
+            check_edit(&before, (start, start + old.len(), text), fault);
         }
+    }
+
+    #[track_caller]
+    fn check_edit(before: &str, (start, end, text): (usize, usize, String), fault: Option<&str>) {
+        let after = format!("{}{text}{}", &before[..start], &before[end..]);
+        let (applicability, recipe, comments_removed) = (Applicability::Safe, String::new(), Vec::new());
+        let edit = Edit { id: String::new(), recipe, applicability, start, end, text, comments_removed };
+        let file = PortedFile {
+            path: "a.py".to_owned(),
+            changed: true,
+            text: after,
+            edits: vec![edit],
+            diagnostics: Vec::new(),
+            notebook: None,
+            is_new: false,
+        };
+        let said = CPython::new("python3").look_at_port(before, &file).unwrap();
+        assert_eq!(said.refused, None, "{}", file.text);
+        let found = said.other_tree.as_deref().map(|found| found.split_once(": ").unwrap().1);
+        assert_eq!(found, fault, "{}", file.text);
+    }
+
+    #[test]
+    fn a_statement_that_an_edit_indents() {
+        let check = |before: &str, fault: Option<&str>| {
+            let at = before.find("y()").unwrap();
+            check_edit(before, (at, at, "    ".to_owned()), fault);
+        };
+        let elsewhere = Some("the statement is in another block in the port");
+        check("with a:\n    x()\ny()\n", None);
+        check("if a:\n    x()\ny()\n", elsewhere);
+        check("for a in b:\n    x()\ny()\n", elsewhere);
+        check("def f():\n    with a:\n        x()\n    y()\n", None);
+        check("def f():\n    with a:\n        x()\ny()\n", elsewhere);
     }
 
     #[test]

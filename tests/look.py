@@ -548,7 +548,6 @@ def other_tree(original, ported, edits):
         touched = touched or not has_block and n < len(edits) and edits[n][0] == end and joins(edits[n][2], False)
         if not touched:
             places[start] = start + shift
-        # An edit puts it into another block, on purpose: the one of a strategy above it.
         if last[1] == start and last[2] and not last[2].strip(" \t"):
             indented.add(start)
 
@@ -561,7 +560,7 @@ def other_tree(original, ported, edits):
             scopes += kind.endswith("Def")
         return outer, field, scopes
 
-    both = set(places.values())
+    both, originals = set(places.values()), {place: start for start, place in places.items()}
     for start, place in places.items():
         line = original.encode()[:start].count(b"\n") + 1
         if place not in after.found:
@@ -569,7 +568,13 @@ def other_tree(original, ported, edits):
         if before.found[start][1] != after.found[place][1]:
             return f"line {line}: the statement differs in the port"
         outer, *inside = around(before, start, places)
-        if start not in indented and around(after, place, both) != (places.get(outer), *inside):
+        there = around(after, place, both)
+        if start in indented and there[0] in originals:
+            # An edit takes it into the `with` above it, which becomes longer.
+            above = originals[there[0]]
+            if before.found[above][1][0] == "With" and before.found[above][2:4] == before.found[start][2:4]:
+                continue
+        if there != (places.get(outer), *inside):
             return f"line {line}: the statement is in another block in the port"
     return None
 

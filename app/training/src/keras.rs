@@ -273,9 +273,10 @@ pub fn is_scope(view: &FileView<'_>, id: Id) -> bool {
         return false;
     }
     let Some(body) = index.body(id) else { return false };
-    view.calls("scope")
-        .iter()
-        .any(|c| index.is_within(*c, id) && !index.is_within(*c, body) && index.arguments(*c).is_empty())
+    let of_an_object = |call: Id| index.callee(call).is_some_and(|callee| index.kind(callee) == k.attribute);
+    view.calls("scope").iter().any(|c| {
+        index.is_within(*c, id) && !index.is_within(*c, body) && index.arguments(*c).is_empty() && of_an_object(*c)
+    })
 }
 
 /// Whether a call of this name creates a model, or a part of one that has variables.

@@ -69,6 +69,7 @@ fn a_with_statement_of_a_strategy() {
     check("strategy.scope()", true);
     check("tf.name_scope('a')", false);
     check("strategy.scope(2)", false);
+    check("scope()", false);
 }
 
 #[test]
