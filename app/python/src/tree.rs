@@ -9,7 +9,7 @@ use ast_grep_core::{Pattern, PatternError};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::OnceLock;
-use tree_sitter::{InputEdit, Parser};
+use tree_sitter::{InputEdit, Parser, Point};
 use typed_arena::Arena;
 
 pub(crate) type Doc = StrDoc<Python>;
@@ -224,23 +224,33 @@ impl Tree {
         Self::parse_with(text, None)
     }
 
-    /// Parses `text`, which is this tree's text with other bytes in place of a range.
-    pub fn reparse(&self, text: &str, replaced: Range<usize>) -> Self {
+    /// Parses `text`, which is this tree's text with other bytes in place of some ranges: each range, in order, and the
+    /// number of bytes that are there now. What lies between them is not parsed again.
+    pub fn reparse(&self, text: &str, replaced: &[(Range<usize>, usize)]) -> Self {
+        let replaced = fewer_ranges(replaced);
         // Little is kept of what was replaced for the most part, and copying that takes longer.
-        if !self.as_it_is || replaced.len() > self.text().len() / 2 {
+        if !self.as_it_is || replaced.iter().map(|(range, _)| range.len()).sum::<usize>() > self.text().len() / 2 {
             return Self::parse(text);
         }
         let mut old = self.doc().tree.clone();
         let starts = LineStarts::new(self.text());
-        let new_end_byte = text.len() - (self.text().len() - replaced.end);
-        old.edit(&InputEdit {
-            start_byte: replaced.start,
-            old_end_byte: replaced.end,
-            new_end_byte,
-            start_position: starts.point(replaced.start),
-            old_end_position: starts.point(replaced.end),
-            new_end_position: LineStarts::new(text).point(new_end_byte),
-        });
+        // From the last to the first, so that the places of those before it stay as they are.
+        let mut new_end = text.len();
+        let mut old_end = self.text().len();
+        for (range, length) in replaced.into_iter().rev() {
+            new_end -= old_end - range.end;
+            old_end = range.start;
+            let start_position = starts.point(range.start);
+            old.edit(&InputEdit {
+                start_byte: range.start,
+                old_end_byte: range.end,
+                new_end_byte: range.start + length,
+                start_position,
+                old_end_position: starts.point(range.end),
+                new_end_position: point_after(start_position, &text[new_end - length..new_end]),
+            });
+            new_end -= length;
+        }
         Self::parse_with(text, Some(&old))
     }
 
@@ -357,6 +367,34 @@ impl Tree {
     pub fn index(&self) -> Index<'_> {
         Index::new(self)
     }
+}
+
+/// Each edit of a tree costs a walk to its place.
+const MOST_EDITS: usize = 32;
+
+/// The same ranges, those that are closest to one another as one.
+fn fewer_ranges(replaced: &[(Range<usize>, usize)]) -> Vec<(Range<usize>, usize)> {
+    let gaps = replaced.windows(2).map(|pair| pair[1].0.start - pair[0].0.end);
+    let mut widest: Vec<usize> = gaps.clone().collect();
+    sorting::by(&mut widest, |a, b| b.cmp(a));
+    let least = widest.get(MOST_EDITS - 1).map_or(0, |gap| gap + 1);
+    let mut out: Vec<(Range<usize>, usize)> = Vec::new();
+    for ((range, length), gap) in replaced.iter().zip(std::iter::once(usize::MAX).chain(gaps)) {
+        match out.last_mut() {
+            Some((before, sum)) if gap < least => {
+                before.end = range.end;
+                *sum += gap + length;
+            }
+            _ => out.push((range.clone(), *length)),
+        }
+    }
+    out
+}
+
+/// The point at the end of a text that begins at another.
+fn point_after(start: Point, text: &str) -> Point {
+    let column = text.rfind('\n').map_or(start.column + text.len(), |last| text.len() - last - 1);
+    Point { row: start.row + text.matches('\n').count(), column }
 }
 
 fn has_error_child(node: TsNode<'_>) -> bool {
@@ -609,6 +647,10 @@ impl<'t> Index<'t> {
     pub fn is_within(&self, a: Id, b: Id) -> bool {
         a >= b && a < self.item(b).next
     }
+    /// Whether a is one of these nodes, which are in the order of the text, or in the subtree of one.
+    pub fn is_within_any(&self, a: Id, sorted: &[Id]) -> bool {
+        std::iter::once(a).chain(self.ancestors(a)).any(|around| sorted.binary_search(&around).is_ok())
+    }
     /// Keeps the nodes that are not inside others of `sorted`, which are in the order of the text.
     pub fn outermost<T>(&self, sorted: &mut Vec<T>, id_of: impl Fn(&T) -> Id) {
         let mut end = 0;
@@ -667,4 +709,67 @@ fields!(
 pub fn fields() -> &'static Fields {
     static FIELDS: OnceLock<Fields> = OnceLock::new();
     FIELDS.get_or_init(Fields::load)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_EDITS, Tree, fewer_ranges};
+    use std::ops::Range;
+
+    #[test]
+    fn a_changed_text_has_the_tree_that_a_new_text_has() {
+        let check = |before: &str, edits: &[(Range<usize>, &str)]| {
+            let (mut after, mut done) = (String::new(), 0);
+            for (range, text) in edits {
+                after += &before[done..range.start];
+                after += text;
+                done = range.end;
+            }
+            after += &before[done..];
+            let replaced: Vec<_> = edits.iter().map(|(range, text)| (range.clone(), text.len())).collect();
+            let tree = Tree::parse(before).reparse(&after, &replaced);
+            let (reparsed, parsed) = (tree.ts_root(), Tree::parse(&after));
+            assert_eq!(reparsed.to_sexp(), parsed.ts_root().to_sexp(), "{after}");
+            let place = |tree: &Tree| -> Vec<_> {
+                let index = tree.index();
+                (0..index.items.len() as u32).map(|id| (index.range(id), index.row(id), index.column(id))).collect()
+            };
+            assert_eq!(place(&tree), place(&parsed), "{after}");
+        };
+        let text = "import torch\n\n\ndef f(x):\n    y = x.cuda()\n    return y\n\n\nprint(f(1))\n";
+        let of = |word: &str| text.find(word).map_or(0..0, |at| at..at + word.len());
+        check(text, &[]);
+        check(text, &[(0..0, "import sys\n"), (of("cuda()"), "to(\"hpu\")"), (of("f(1)"), "f(\n    1,\n    2)")]);
+        check(text, &[(of("torch"), "a\nimport b"), (of("    return y\n"), "    if y:\n        return y\n")]);
+        check(text, &[(of("def f(x):\n"), ""), (of("    y = x.cuda()\n    return y\n"), "y = 1\n")]);
+        check(text, &[(of("x.cuda()"), "\"\"\"\nä\n\"\"\""), (text.len()..text.len(), "class A:\n    pass\n")]);
+        let lines: String = (0..100).map(|n| format!("x{n} = {n}\n")).collect();
+        let edits: Vec<(Range<usize>, &str)> =
+            lines.match_indices(" = ").map(|(at, _)| (at..at + 3, " = (\n    ) + ")).collect();
+        check(&lines, &edits);
+    }
+
+    #[test]
+    fn close_ranges_become_one() {
+        let check = |gaps: &[usize], expected: usize| {
+            let mut at = 0;
+            let mut ranges = vec![(0..1, 3)];
+            for gap in gaps {
+                at += gap + 1;
+                ranges.push((at..at + 1, 3));
+            }
+            let fewer = fewer_ranges(&ranges);
+            assert_eq!(fewer.len(), expected, "{fewer:?}");
+            let change =
+                |of: &[(Range<usize>, usize)]| of.iter().map(|(r, n)| *n as isize - r.len() as isize).sum::<isize>();
+            assert_eq!(change(&fewer), change(&ranges));
+            assert_eq!(fewer.last().map(|(range, _)| range.end), Some(at + 1));
+        };
+        check(&[5], 2);
+        check(&[5; MOST_EDITS - 1], MOST_EDITS);
+        check(&[5; MOST_EDITS], 1);
+        let mut gaps = [5; 100];
+        gaps[50] = 6;
+        check(&gaps, 2);
+    }
 }

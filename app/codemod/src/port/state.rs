@@ -93,10 +93,8 @@ impl<'a> State<'a> {
             text.truncate(end.range.start);
         }
         let Some(tree) = self.tree else { return Some((rope, text, None)) };
-        // One range for all of them: each edit of a tree costs a walk to its place.
-        let start = replacements.first().map_or(0, |r| r.range.start);
-        let replaced = start..replacements.last().map_or(start, |r| r.range.end);
-        let tree = if ends.is_some() { Tree::parse(&text) } else { tree.reparse(&text, replaced) };
+        let replaced: Vec<_> = replacements.iter().map(|r| (r.range.clone(), r.text.len())).collect();
+        let tree = if ends.is_some() { Tree::parse(&text) } else { tree.reparse(&text, &replaced) };
         (!tree.has_error()).then_some((rope, text, Some(tree)))
     }
 
