@@ -51,7 +51,7 @@ pub fn recorded_evaluations(project: &ProjectFacts<'_, '_>, view: &FileView<'_>)
         for &loop_ in index.of_kind_in(k.for_statement, step) {
             let over = index.source(loop_).map_or("", |r| index.text_of(r));
             let words = over.replace(|c: char| !c.is_alphanumeric(), "_");
-            let trains = view.calls("backward").iter().any(|c| index.is_within(*c, loop_));
+            let trains = !view.calls_in("backward", loop_).is_empty();
             if trains || !names_validation(&words) {
                 continue;
             }
@@ -88,7 +88,7 @@ fn is_plain_before(project: &ProjectFacts<'_, '_>, view: &FileView<'_>, body: Id
 fn evaluates(view: &FileView<'_>, function: Id, forwards: &[Id]) -> bool {
     let k = kinds();
     let index = &view.index;
-    view.calls("eval").iter().any(|c| index.is_within(*c, function))
+    !view.calls_in("eval", function).is_empty()
         || forwards
             .iter()
             .any(|c| index.ancestors(*c).take_while(|a| *a != function).any(|a| index.kind(a) == k.for_statement))

@@ -420,15 +420,15 @@ impl<'v, 't> ProjectFacts<'v, 't> {
             view.names.imports("tensorflow") && (trains || facts.keras.work(view).is_some())
         });
         for view in views {
-            for (name, roles) in view.roles.returns(view, &facts.roles) {
-                facts.roles.returns.insert(name, roles);
-            }
+            let returns = view.roles.returns(view, &facts.roles);
+            facts.roles.returns.extend(returns);
         }
         for view in views {
             view.roles.forget();
-            for (name, role) in view.roles.attributes(view, &facts.roles) {
-                facts.roles.attributes.entry(name).or_insert(role);
-            }
+            // The first role of each name.
+            let mut attributes = view.roles.attributes(view, &facts.roles);
+            attributes.retain(|(name, _)| !facts.roles.attributes.contains_key(name));
+            facts.roles.attributes.extend(attributes.into_iter().rev());
         }
         for view in views {
             view.roles.forget();

@@ -3,7 +3,7 @@
 use crate::view::FileView;
 use python::names::called_name;
 use python::tree::{Id, kinds};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sorting::{SortedMap, SortedSet};
 
 /// Functions by their names, methods with a leading dot: `nt_xent`, `.embed`.
@@ -21,7 +21,7 @@ impl Reach {
         let modules = modules(views);
         let everywhere = of_one_class(views.iter().map(|view| instances(view)));
         for view in views {
-            let (turns, own) = (turns(view), instances(view));
+            let own = instances(view);
             // A function may get the object from another file, under the same name.
             let parameters: SortedSet<&str> =
                 view.index.functions().flat_map(|f| f.parameters().map(|p| p.name).collect::<Vec<_>>()).collect();
@@ -47,7 +47,7 @@ impl Reach {
                     }
                     calls.push(format!("{} {called}", key(view, function)));
                 }
-                if turns.iter().any(|turn| view.index.is_within(call, *turn)) {
+                if view.index.is_within_any(call, view.turns()) {
                     step.push(called);
                 }
             }
@@ -66,7 +66,7 @@ impl Reach {
     /// them calls.
     pub fn by_step(&self, view: &FileView<'_>, id: Id) -> bool {
         self.by_forward(view, id)
-            || turns(view).iter().any(|turn| view.index.is_within(id, *turn))
+            || view.index.is_within_any(id, view.turns())
             || functions_around(view, id).any(|f| self.step.contains(&key(view, f)))
     }
 }
@@ -109,7 +109,7 @@ fn instances<'v>(view: &FileView<'v>) -> SortedMap<&'v str, String> {
 
 /// The names to which all files assign objects of one class.
 fn of_one_class<'v>(files: impl Iterator<Item = SortedMap<&'v str, String>>) -> SortedMap<&'v str, String> {
-    let mut found: SortedMap<&str, Option<String>> = SortedMap::new();
+    let mut found: FxHashMap<&str, Option<String>> = FxHashMap::default();
     for (name, called) in files.flatten() {
         let known = found.entry(name).or_insert_with(|| Some(called.clone()));
         if known.as_ref() != Some(&called) {
@@ -149,11 +149,11 @@ fn method_of(callee: &str) -> Option<String> {
 }
 
 /// The code that is repeated while a file trains: the outermost loop around the backward pass, the function if it has
-/// no loop, and the step that a trainer calls.
-fn turns(view: &FileView<'_>) -> Vec<Id> {
+/// no loop, and the step that a trainer calls; in the order of the text.
+pub(crate) fn turns(view: &FileView<'_>) -> Vec<Id> {
     let index = &view.index;
     let around = |whole: Id| {
-        let backward = view.calls("backward").iter().copied().filter(move |c| index.is_within(*c, whole));
+        let backward = view.calls_in("backward", whole).iter().copied();
         let outermost = |call: Id| {
             let within = index.ancestors(call).take_while(|a| index.is_within(*a, whole));
             within.filter(|a| index.is_loop(*a)).last().unwrap_or(whole)
@@ -161,7 +161,10 @@ fn turns(view: &FileView<'_>) -> Vec<Id> {
         backward.map(outermost).collect::<Vec<_>>()
     };
     let by_trainer = index.functions().filter(|f| f.name() == "training_step").map(|f| f.id());
-    view.steps.training.iter().flat_map(|whole| around(*whole)).chain(by_trainer).collect()
+    let mut turns: Vec<Id> = view.steps.training.iter().flat_map(|whole| around(*whole)).chain(by_trainer).collect();
+    sorting::plain(&mut turns);
+    turns.dedup();
+    turns
 }
 
 /// Functions with all that they call, transitively.

@@ -230,8 +230,7 @@ pub(crate) fn made_by(view: &FileView<'_>, call: Id) -> Option<Id> {
     let is_result = |id: Id| index.parent(id).is_some_and(|p| index.kind(p) == kinds().return_statement);
     let function = view.function_of(call)?;
     let name = target(view, call).map(|t| index.text_of(t));
-    let is_returned =
-        |name: &str| view.identifiers(name).iter().any(|id| index.is_within(*id, function) && is_result(*id));
+    let is_returned = |name: &str| index.within(view.identifiers(name), function).iter().any(|id| is_result(*id));
     (is_result(call) || name.is_some_and(is_returned)).then_some(function)
 }
 

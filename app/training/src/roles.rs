@@ -9,6 +9,7 @@ use python::names::dotted;
 use python::origins::{Origin, Origins, Place};
 use python::strings::plain_string;
 use python::tree::{Id, Index, fields, kinds};
+use rustc_hash::FxHashMap;
 use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
 
@@ -116,7 +117,7 @@ pub struct Roles {
     assigned: SortedMap<String, Vec<Id>>,
     used: SortedMap<String, Role>,
     /// Cached answers, by name; a name that is being resolved has no answer, which ends cycles.
-    known: RefCell<SortedMap<String, Option<Role>>>,
+    known: RefCell<FxHashMap<String, Option<Role>>>,
     /// Names that are unpacked from a value, with the value and their position in it.
     unpacked: SortedMap<String, Vec<(Id, usize)>>,
 }
@@ -434,7 +435,7 @@ pub(crate) fn constructed(qualified: &str) -> Option<Role> {
 fn uses(view: &PythonFile<'_>) -> SortedMap<String, Role> {
     let k = kinds();
     let index = &view.index;
-    let mut methods: SortedMap<&str, Vec<&str>> = SortedMap::new();
+    let mut methods: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
     for name in [
         "zero_grad",
         "step",

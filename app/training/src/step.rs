@@ -173,11 +173,11 @@ impl<'a, 't> TrainingStep<'a, 't> {
         let accumulates = accumulation::read(file, whole, around, optimizer);
         let mut clipping = clipping::read(file, optimizer, whole, body);
         // After the update it has no effect on gradients that are cleared before the next backward pass.
-        let clears = file.calls("zero_grad").iter().any(|c| index.is_within(*c, body));
+        let clears = !file.calls_in("zero_grad", body).is_empty();
         let last = updates.iter().map(|update| update.call).max();
         clipping.retain(|c| !(clears && last.is_some_and(|last| last < c.call)));
         // Clipped before there are gradients: its effect on the next iteration is unknown here.
-        let first = file.calls("backward").iter().copied().filter(|c| index.is_within(*c, whole)).min();
+        let first = file.calls_in("backward", whole).first().copied();
         let early = clipping.iter().find(|c| {
             file.function_of(c.call) == file.function_of(backward) && first.is_some_and(|first| c.call < first)
         });
@@ -258,7 +258,7 @@ fn only_backward(
 pub fn made_elsewhere(file: FileInProject<'_, '_>, whole: Id) -> Option<Obstacle> {
     let k = kinds();
     let index = &file.index;
-    file.calls("backward").iter().copied().filter(|c| index.is_within(*c, whole)).find_map(|call| {
+    file.calls_in("backward", whole).iter().copied().find_map(|call| {
         let given = arguments(&file, call).first().copied();
         let by = file.index.receiver(call)?;
         let names_loss = |id: Id| index.text_of(id).to_ascii_lowercase().contains("loss");
@@ -297,7 +297,7 @@ pub fn end_of_imports(file: FileInProject<'_, '_>, whole: Id) -> Option<Id> {
     index
         .parts(ROOT)
         .take_while(|s| {
-            let loads = file.calls("DataLoader").iter().any(|c| index.is_within(*c, *s));
+            let loads = !file.calls_in("DataLoader", *s).is_empty();
             !(loads || index.is_within(whole, *s))
         })
         .filter(|s| imports(*s))

@@ -7,9 +7,10 @@ use python::tree::{Id, kinds};
 /// The steps of a file, as the nodes that contain them.
 #[derive(Debug, Default)]
 pub struct Steps {
-    /// Functions (or top-level loops) that call `backward()`, except unit tests, which only look at gradients.
+    /// Functions (or top-level loops) that call `backward()`, except unit tests, which only look at gradients; in the order of
+    /// the text.
     pub training: Vec<Id>,
-    /// Functions that evaluate the model and never call `backward()`.
+    /// Functions that evaluate the model and never call `backward()`, in that order too.
     pub validation: Vec<Id>,
 }
 
@@ -22,15 +23,15 @@ impl Steps {
             let step = view.function_of(call).or_else(|| {
                 index.ancestors(call).filter(|a| [k.for_statement, k.while_statement].contains(&index.kind(*a))).last()
             });
-            if let Some(step) = step
-                && !steps.training.contains(&step)
-                && !is_unit_test(view, step)
-            {
+            // The calls of a step follow one another.
+            if let Some(step) = step.filter(|step| steps.training.last() != Some(step) && !is_unit_test(view, *step)) {
                 steps.training.push(step);
             }
         }
+        sorting::plain(&mut steps.training);
+        steps.training.dedup();
         for &function in index.of_kind(k.function_definition) {
-            let trains = view.calls("backward").iter().any(|c| index.is_within(*c, function));
+            let trains = !view.calls_in("backward", function).is_empty();
             if !trains && names_validation(view.name_of(function)) && is_given_a_model(view, function) {
                 steps.validation.push(function);
             }
@@ -40,12 +41,12 @@ impl Steps {
 
     /// Whether a node is inside a training step.
     pub fn in_training(&self, view: &PythonFile<'_>, id: Id) -> bool {
-        self.training.iter().any(|s| view.index.is_within(id, *s))
+        view.index.is_within_any(id, &self.training)
     }
 
     /// Whether a node is inside a validation step.
     pub fn in_validation(&self, view: &PythonFile<'_>, id: Id) -> bool {
-        self.validation.iter().any(|s| view.index.is_within(id, *s))
+        view.index.is_within_any(id, &self.validation)
     }
 }
 
@@ -90,7 +91,7 @@ pub(crate) fn runs_without_gradients(file: &PythonFile<'_>, call: Id) -> bool {
 fn is_given_a_model(view: &PythonFile<'_>, function: Id) -> bool {
     let index = &view.index;
     let takes = index.function(function).is_some_and(|f| f.parameters().any(|p| !matches!(p.name, "self" | "cls")));
-    takes || view.calls("eval").iter().any(|c| index.is_within(*c, function))
+    takes || !view.calls_in("eval", function).is_empty()
 }
 
 /// `val_step`, `validate`, `evaluate`, `test_one_epoch`, `run_eval`.

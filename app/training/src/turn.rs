@@ -165,7 +165,7 @@ fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id
     if file.project.modes.is_some() {
         let called = |call: Id| {
             let function = file.function_of(call);
-            function.is_some_and(|f| file.calls(file.name_of(f)).iter().any(|c| index.is_within(*c, step.whole)))
+            function.is_some_and(|f| !file.calls_in(file.name_of(f), step.whole).is_empty())
         };
         let found = own.first().copied().or_else(|| calls.iter().copied().find(|c| called(*c)));
         return found.ok_or_else(|| why::no_model_call(step.whole));

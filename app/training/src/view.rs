@@ -1,5 +1,6 @@
 //! A file with the roles of its names in training.
 
+use crate::reach::turns;
 use crate::roles::Roles;
 use crate::steps::{Steps, other_backwards};
 use python::PythonFile;
@@ -18,6 +19,7 @@ pub struct FileView<'t> {
     /// The calls that create its optimizers.
     pub(crate) optimizers: OnceCell<Vec<Id>>,
     differentiates: OnceCell<Option<Id>>,
+    turns: OnceCell<Vec<Id>>,
 }
 
 impl<'t> Deref for FileView<'t> {
@@ -38,8 +40,14 @@ impl<'t> FileView<'t> {
             steps: Steps::collect(&file),
             optimizers: OnceCell::new(),
             differentiates: OnceCell::new(),
+            turns: OnceCell::new(),
             file,
         }
+    }
+
+    /// The code that is repeated while the file trains, in the order of the text.
+    pub(crate) fn turns(&self) -> &[Id] {
+        self.turns.get_or_init(|| turns(self))
     }
 
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.

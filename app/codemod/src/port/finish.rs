@@ -23,6 +23,7 @@ use crate::residue::{Found, residue};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
+use rustc_hash::FxHashSet;
 use sorting::{SortedMap, SortedSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -338,7 +339,7 @@ fn reports<'p>(
 ) -> Vec<Remark> {
     let situation = plan.situation(view, facts);
     let mut out: Vec<Remark> = Vec::new();
-    let mut told: SortedSet<(usize, usize, &str)> = SortedSet::new();
+    let mut told: FxHashSet<(usize, usize, &str)> = FxHashSet::default();
     for recipe in plan.recipes.recipes() {
         if plan.rejected(recipe) {
             continue;

@@ -80,7 +80,7 @@ fn joins_others(view: &FileView<'_>, function: Id) -> bool {
     let named = |name: &str| {
         index.of_kind(kinds().function_definition).iter().copied().find(|definition| view.name_of(*definition) == name)
     };
-    let joins = |definition: Id| view.calls("init_process_group").iter().any(|call| index.is_within(*call, definition));
+    let joins = |definition: Id| !view.calls_in("init_process_group", definition).is_empty();
     let Some(own) = named(last_name(index.text_of(function)).as_str()) else { return false };
     let is_called = |call: &Id| index.is_within(*call, own);
     let callees = index.of_kind(kinds().call).iter().copied().filter(is_called).filter_map(|call| index.callee(call));

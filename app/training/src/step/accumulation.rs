@@ -78,7 +78,7 @@ pub(crate) fn read(
 ) -> Found<Option<Accumulation>> {
     let index = &file.view.index;
     let branch = file.project.modes.is_some();
-    for &call in file.calls("step").iter().filter(|c| index.is_within(**c, step) && file.is_reached(**c)) {
+    for &call in file.calls_in("step", step).iter().filter(|c| file.is_reached(**c)) {
         let Some(object) = file.index.receiver(call) else { continue };
         if index.text_of(object) != optimizer && file.role(object) != Some(Role::Scaler) {
             continue;
@@ -274,7 +274,7 @@ fn joined_loader(file: FileInProject<'_, '_>, count: Id, test: Id) -> Option<(St
 fn counter<'t>(file: &PythonFile<'t>, step: Id, call: Id) -> Option<(Counter, Id, Counted<'t>)> {
     let k = kinds();
     let index = &file.index;
-    let goes_back = |at: Id| file.calls("backward").iter().any(|b| index.is_within(*b, at));
+    let goes_back = |at: Id| !file.calls_in("backward", at).is_empty();
     let test = |at: Id| (index.kind(at) == k.if_statement).then(|| counted(file, index.condition(at)?)).flatten();
     let inside = index.ancestors(call).take_while(|a| *a != step);
     // A test that is also around the backward pass selects batches and accumulates nothing.
@@ -285,7 +285,7 @@ fn counter<'t>(file: &PythonFile<'t>, step: Id, call: Id) -> Option<(Counter, Id
     skips(file, around)
         .into_iter()
         .filter(|at| *at < call && index.parent(*at).is_some_and(|block| index.is_within(call, block)))
-        .filter(|at| file.calls("backward").iter().any(|b| index.is_within(*b, around) && b < at))
+        .filter(|at| file.calls_in("backward", around).first().is_some_and(|b| b < at))
         .find_map(|at| Some((Counter::Skip(at), at, test(at)?)))
 }
 

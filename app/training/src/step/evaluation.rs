@@ -10,7 +10,7 @@ use python::tree::{Id, kinds};
 /// batches without a backward pass that is in the step's function or records no gradients.
 pub fn evaluates(file: FileInProject<'_, '_>, whole: Id, call: Id) -> bool {
     let index = &file.index;
-    let around = loop_around(&file, call).filter(|l| !file.calls("backward").iter().any(|b| index.is_within(*b, *l)));
+    let around = loop_around(&file, call).filter(|l| file.calls_in("backward", *l).is_empty());
     let counts = around.is_some_and(|l| {
         let source = index.source(l);
         source.is_some_and(|r| index.kind(r) == kinds().call && called_name(index, r) == Some("range"))

@@ -67,7 +67,7 @@ pub fn is_late(file: &PythonFile<'_>, call: Id, step: Id, calls: u8) -> bool {
 fn trainings(file: &PythonFile<'_>, at: Id, step: Id) -> Vec<Id> {
     let index = &file.index;
     let here = |c: &Id| file.function_of(*c) == file.function_of(at);
-    let backward = file.calls("backward").iter().copied().filter(|b| index.is_within(*b, step));
+    let backward = file.calls_in("backward", step).iter().copied();
     let mut out: Vec<Id> = backward.filter(here).collect();
     let mut functions: Vec<Id> = Vec::from_iter(Some(step).filter(|s| index.kind(*s) == kinds().function_definition));
     let mut read = 0;

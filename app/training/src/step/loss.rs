@@ -21,8 +21,7 @@ pub fn loss_of(file: &PythonFile<'_>, backward: Id) -> Id {
 /// The statement of the step's one `backward()`, and the loss in it, if it is computed in the same expression.
 pub fn unnamed_loss(file: &PythonFile<'_>, whole: Id) -> Option<(Id, Id)> {
     let index = &file.index;
-    let mut calls = file.calls("backward").iter().copied().filter(|c| index.is_within(*c, whole));
-    let call = calls.next().filter(|_| calls.next().is_none())?;
+    let [call] = *file.calls_in("backward", whole) else { return None };
     let loss = loss_of(file, call);
     let statement = index.parent(call).filter(|s| index.kind(*s) == kinds().expression_statement)?;
     (loss != call && dotted(index, loss).is_none()).then_some((statement, loss))

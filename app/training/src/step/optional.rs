@@ -30,9 +30,7 @@ pub fn is_chosen(file: &PythonFile<'_>, call: Id) -> bool {
 fn in_each_case(file: &PythonFile<'_>, test: Id, call: Id) -> bool {
     let k = kinds();
     let index = &file.index;
-    let calls = |block: Id| {
-        called_name(index, call).is_some_and(|n| file.calls(n).iter().any(|other| index.is_within(*other, block)))
-    };
+    let calls = |block: Id| called_name(index, call).is_some_and(|n| !file.calls_in(n, block).is_empty());
     let mut clauses = index.children(test).filter(|c| [k.elif_clause, k.else_clause].contains(&index.kind(*c)));
     let ends = index.children(test).any(|c| index.kind(c) == k.else_clause);
     ends && clauses.all(calls) && index.consequence(test).is_some_and(calls)

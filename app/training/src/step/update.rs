@@ -36,7 +36,7 @@ pub fn updates<'t>(file: FileInProject<'_, 't>, whole: Id) -> Vec<Update<'t>> {
             _ => None,
         }
     };
-    file.calls("step").iter().copied().filter(|c| index.is_within(*c, whole)).filter_map(read).collect()
+    file.calls_in("step", whole).iter().copied().filter_map(read).collect()
 }
 
 /// The optimizers of updates as a list in a sentence: `a`, `b` and `c`.

@@ -77,7 +77,8 @@ fn read<'a, 't>(
 
 /// Writes the changes of steps that are ported together.
 fn write(mut parts: Vec<(Plan<'_, '_>, Unit<'_>)>, below: Id, has_torch: bool) -> Result<Vec<Wish>, Vec<Obstacle>> {
-    let moved: Vec<Id> = parts.iter().flat_map(|(_, unit)| unit.slice.statements.clone()).collect();
+    let mut moved: Vec<Id> = parts.iter().flat_map(|(_, unit)| unit.slice.statements.clone()).collect();
+    sorting::plain(&mut moved);
     for (plan, unit) in &mut parts {
         plan.write(unit, &moved)?;
     }
@@ -119,7 +120,8 @@ fn limit(plan: &mut Plan<'_, '_>, found: &mut Vec<Obstacle>) -> Option<String> {
 }
 
 impl Plan<'_, '_> {
-    /// Writes the changes of the step and of the places it handles; `moved` are all steps' statements that become modules.
+    /// Writes the changes of the step and of the places it handles; `moved` are all steps' statements that become modules,
+    /// in the order of the text.
     fn write(&mut self, unit: &Unit<'_>, moved: &[Id]) -> Result<(), Vec<Obstacle>> {
         let view = self.step.file.view;
         let index = &view.index;
@@ -140,7 +142,7 @@ impl Plan<'_, '_> {
         if is_branch {
             require_package(self);
         }
-        let is_moved = |c: Id| moved.iter().any(|s| index.is_within(c, *s));
+        let is_moved = |c: Id| index.is_within_any(c, moved);
         infer(self, &is_moved);
         Ok(())
     }
