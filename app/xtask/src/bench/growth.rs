@@ -2,8 +2,9 @@
 //!
 //! Each shape of program is generated in several sizes, each twice the one before. The slope of the logarithm of the time
 //! over that of the size is the exponent: 1 if the time is proportional to the size, 2 if it is quadratic. What a port of an
-//! empty program takes is no part of it, and a shape whose sizes take too short to tell is made larger. Published packages show
-//! what a thousand lines of whole projects cost.
+//! empty program takes is no part of it, and a shape whose sizes take too short to tell is made larger. Where the time is above
+//! the bar, the instructions that Valgrind counts decide: what does not fit into the processor's caches takes longer for
+//! each byte, in any program. Published packages show what a thousand lines of whole projects cost.
 
 mod shapes;
 
@@ -28,12 +29,12 @@ const ENOUGH: f64 = 0.4;
 /// How often it is doubled. What is still shorter grows with nothing that matters.
 const DOUBLED: usize = 5;
 
-/// Runs per size at first. Other work on the machine only adds time, so the shortest run counts, and a shape above the bar
-/// is measured again.
-const RUNS: usize = 3;
+/// Passes over the sizes at first, each with one run of every size, so that a machine that is slow for a minute is slow for
+/// all of them. Other work only adds time, so the shortest run of a size counts.
+const PASSES: usize = 3;
 
-/// How often a shape is measured before it fails.
-const ATTEMPTS: usize = 3;
+/// How many passes there are before a shape that takes too long fails.
+const MOST_PASSES: usize = 9;
 
 /// A run that takes longer, in seconds, is not repeated, and a shape's larger sizes are left out.
 const LONG: f64 = 20.0;
@@ -59,7 +60,7 @@ pub(crate) fn run_growth(words: &[&str]) -> Result<()> {
     })?;
     let portolan = workspace::target().join("release").join(format!("portolan{}", std::env::consts::EXE_SUFFIX));
     let mut over = Vec::new();
-    step(format!("{} shapes, seconds of processor time, the shortest of {RUNS} runs or more", shapes.len()), || {
+    step(format!("{} shapes, seconds of processor time, the shortest of {PASSES} runs or more", shapes.len()), || {
         shapes.iter().try_for_each(|shape| of_shape(shape, &portolan, &mut over))
     })?;
     if !packages.is_empty() {
@@ -80,10 +81,15 @@ fn of_shape(shape: &Shape, portolan: &Path, over: &mut Vec<String>) -> Result<()
         let measured = measure(shape, target, portolan, &folder)?;
         let exponent = exponent(&measured);
         let times: Vec<String> = measured.iter().map(|(size, time)| format!("{size}: {time:.2}")).collect();
-        let is_over = is_steep(&measured) || is_slow(shape, &measured);
+        let (mut is_over, mut note) = (is_slow(shape, &measured), String::new());
+        if is_steep(&measured) {
+            let counted = instructions(&measured, &words(shape, target), portolan, &folder)?;
+            is_over |= self::exponent(&counted) > BAR;
+            note = format!("  instructions {:.2}", self::exponent(&counted));
+        }
         let mark = if is_over { "  over" } else { "" };
         println!(
-            "    {:<28} {target:<4} {exponent:>5.2} ≤ {BAR}  {} ≤ {}{mark}",
+            "    {:<28} {target:<4} {exponent:>5.2} ≤ {BAR}  {} ≤ {}{note}{mark}",
             shape.name,
             times.join("  "),
             shape.most
@@ -122,44 +128,76 @@ fn is_slow(shape: &Shape, measured: &[(usize, f64)]) -> bool {
 
 /// The shortest time of each size, in seconds, without that of an empty program.
 fn measure(shape: &Shape, target: &str, portolan: &Path, folder: &Path) -> Result<Vec<(usize, f64)>> {
-    let words: &[&str] = if shape.matrix { &["matrix"] } else { &["port", "--target", target] };
-    write(&[("empty.py".to_owned(), String::new())], folder)?;
-    let empty = shortest(portolan, words, folder)?;
-    let mut measured: Vec<(usize, f64)> = Vec::new();
+    let words = &words(shape, target);
+    remove(folder)?;
+    write(&[("empty.py".to_owned(), String::new())], &of_size(folder, 0))?;
+    let mut empty = f64::INFINITY;
+    let mut times: Vec<(usize, f64)> = Vec::new();
     let mut sizes = shape.sizes.to_vec();
-    for _ in 0..ATTEMPTS {
+    for pass in 0..MOST_PASSES {
+        empty = empty.min(timed(portolan, words, &of_size(folder, 0))?);
         let mut next = 0;
         while let Some(size) = sizes.get(next).copied() {
-            write(&(shape.files)(size), folder)?;
-            let time = (shortest(portolan, words, folder)? - empty).max(f64::EPSILON);
-            match measured.get_mut(next) {
-                Some((_, best)) => *best = best.min(time),
-                None => measured.push((size, time)),
+            if times.len() == next {
+                write(&(shape.files)(size), &of_size(folder, size))?;
+                times.push((size, f64::INFINITY));
             }
+            let time = timed(portolan, words, &of_size(folder, size))?;
+            times[next].1 = times[next].1.min(time);
             next += 1;
             if time > LONG {
                 sizes.truncate(next);
-            } else if time < ENOUGH && next == sizes.len() && next < shape.sizes.len() + DOUBLED {
+            } else if time - empty < ENOUGH && next == sizes.len() && next < shape.sizes.len() + DOUBLED {
                 sizes.push(size * 2);
             }
         }
-        if !is_steep(&measured) && !is_slow(shape, &measured) {
+        let measured = without(&times, empty);
+        if pass + 1 >= PASSES && !is_slow(shape, &measured) {
             break;
         }
     }
-    Ok(measured)
+    Ok(without(&times, empty))
+}
+
+/// What the command is asked.
+fn words<'a>(shape: &Shape, target: &'a str) -> Vec<&'a str> {
+    if shape.matrix { vec!["matrix"] } else { vec!["port", "--target", target] }
+}
+
+/// Where the program of a size is; of 0 the empty one.
+fn of_size(folder: &Path, size: usize) -> PathBuf {
+    folder.join(size.to_string())
+}
+
+/// The instructions of the largest measured sizes, without those of an empty program, as Valgrind counts them.
+fn instructions(
+    measured: &[(usize, f64)],
+    words: &[&str],
+    portolan: &Path,
+    folder: &Path,
+) -> Result<Vec<(usize, f64)>> {
+    let count = |size: usize| {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(portolan).args(words).arg(".");
+        valgrind.current_dir(of_size(folder, size)).stdin(Stdio::null()).stdout(Stdio::null());
+        let done = valgrind.output().context("valgrind is needed to count instructions")?;
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        let collected = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<f64>().ok());
+        collected.with_context(|| format!("{valgrind:?} counted nothing: {said}"))
+    };
+    let empty = count(0)?;
+    let largest = &measured[measured.len().saturating_sub(COUNTED)..];
+    largest.iter().map(|(size, _)| Ok((*size, count(*size)? - empty))).collect()
+}
+
+/// Times without that of an empty program.
+fn without(times: &[(usize, f64)], empty: f64) -> Vec<(usize, f64)> {
+    times.iter().map(|(size, time)| (*size, (time - empty).max(f64::EPSILON))).collect()
 }
 
 /// The shortest of several runs.
 fn shortest(portolan: &Path, words: &[&str], folder: &Path) -> Result<f64> {
-    let mut best = f64::INFINITY;
-    for _ in 0..RUNS {
-        best = best.min(timed(portolan, words, folder)?);
-        if best > LONG {
-            break;
-        }
-    }
-    Ok(best)
+    (0..PASSES).try_fold(f64::INFINITY, |best, _| Ok(best.min(timed(portolan, words, folder)?)))
 }
 
 /// The slope of the least squares through the largest sizes.
@@ -172,10 +210,14 @@ fn exponent(measured: &[(usize, f64)]) -> f64 {
     covariance / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
 }
 
-fn write(files: &[(String, String)], folder: &Path) -> Result<()> {
+fn remove(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
+    Ok(())
+}
+
+fn write(files: &[(String, String)], folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for (name, text) in files {
         let path = folder.join(name);
