@@ -1,28 +1,40 @@
-//! One port of one text, and all its required properties.
+//! One port of a file or a project, and all its required properties.
 
 use crate::cpython::{CPython, Mention, Said};
 use crate::faults::{Fault, Kind};
+use crate::patches::Changed;
 use codemod::{Options, Ported, PortedFile, RecipeSet, Severity, SourceFile, Style, port};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// A text, with the results about it and its ports so far: most targets produce the same text, so CPython is queried
-/// once for each.
+/// Files that are ported together, with the results about them and their ports so far: most targets produce the same texts,
+/// so CPython is queried once for each.
 pub struct Subject {
-    file: SourceFile,
-    /// CPython's answer about the original.
-    pub original: Said,
-    texts: HashMap<String, Rc<Said>>,
-    /// Ports that differ from the original: target, style, text.
-    pub changed: Vec<(String, &'static str, String)>,
+    /// One file, or those of a project.
+    pub files: Vec<SourceFile>,
+    /// CPython's answers about the originals, in their order; none for a file that is no Python by its name.
+    originals: Vec<Option<Said>>,
+    texts: HashMap<(usize, String), Rc<Said>>,
+    /// Ports that differ from the originals.
+    pub changed: Vec<Changed>,
 }
 
 impl Subject {
-    /// A text that is not ported yet.
+    /// A text that is not ported yet, with CPython's answer about it.
     pub fn new(path: &str, text: &str, original: Said) -> Self {
-        let file = SourceFile { path: path.to_owned(), text: text.to_owned() };
-        Self { file, original, texts: HashMap::new(), changed: Vec::new() }
+        Self::project(vec![(SourceFile { path: path.to_owned(), text: text.to_owned() }, Some(original))])
+    }
+
+    /// The same for a project.
+    pub fn project(files: Vec<(SourceFile, Option<Said>)>) -> Self {
+        let (files, originals) = files.into_iter().unzip();
+        Self { files, originals, texts: HashMap::new(), changed: Vec::new() }
+    }
+
+    /// Whether CPython compiles all of it.
+    pub fn is_python(&self) -> bool {
+        self.originals.iter().flatten().all(|said| said.refused.is_none())
     }
 }
 
@@ -54,6 +66,14 @@ pub struct Mentions {
     pub unreported: usize,
 }
 
+impl Mentions {
+    /// Adds those of another file or port.
+    pub fn add(&mut self, other: Self) {
+        self.all += other.all;
+        self.unreported += other.unreported;
+    }
+}
+
 impl Seen {
     /// A port that did not end.
     pub fn broken(fault: Fault) -> Self {
@@ -66,66 +86,88 @@ pub fn name_of(style: Style) -> &'static str {
     style.name().unwrap_or("auto")
 }
 
-/// Ports a text and checks the port.
+/// Ports a file or a project and checks the port.
 pub fn examine(subject: &mut Subject, recipes: &RecipeSet, options: &Options, cpython: &mut CPython) -> Seen {
     let start = Instant::now();
-    let ported = port(std::slice::from_ref(&subject.file), recipes, options);
+    let ported = port(&subject.files, recipes, options);
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-    let Ported { files, certificate, style, .. } = &ported;
-    let style = *style;
-    let own: Vec<_> = files.iter().filter(|file| !file.is_new).collect();
-    let [file] = own[..] else {
+    let own: Vec<&PortedFile> = ported.files.iter().filter(|file| !file.is_new).collect();
+    if own.len() != subject.files.len() {
         return Seen::broken(Fault::new(Kind::LostBytes, "no file", "the port gave another number of files"));
-    };
-    let (mut faults, mut mentions, mut places) = (Vec::new(), Mentions::default(), Mentions::default());
-    let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
-    if let Some(error) = error.filter(|_| subject.original.refused.is_none()) {
-        let detail = format!("line {}: {}", error.original.line, error.message);
-        faults.push(Fault::new(Kind::Refused, error.recipe.clone(), detail));
     }
-    let before = &subject.file.text;
-    faults.extend(bytes_kept(before, file));
+    let mut seen = Seen { style: ported.style, milliseconds, ported: true, ..Seen::default() };
+    for (n, file) in own.iter().enumerate() {
+        let first = seen.faults.len();
+        of_file(subject, (n, file), &ported, &options.target, cpython, &mut seen);
+        if own.len() > 1 {
+            seen.faults[first..].iter_mut().for_each(|fault| fault.detail = format!("{}: {}", file.path, fault.detail));
+        }
+    }
+    let Ported { files, certificate, style, .. } = &ported;
     if !certificate.untouched_bytes_equal {
-        faults.push(Fault::new(Kind::LostBytes, "certificate", "the certificate says that bytes were lost"));
+        seen.faults.push(Fault::new(Kind::LostBytes, "certificate", "the certificate says that bytes were lost"));
     }
-    if file.changed {
-        subject.changed.push((options.target.clone(), name_of(style), file.text.clone()));
-        let said = match subject.texts.get(&file.text) {
-            Some(said) => Rc::clone(said),
-            None => {
-                let said = Rc::new(
-                    cpython
-                        .look_at_port(before, file)
-                        .unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() }),
-                );
-                subject.texts.insert(file.text.clone(), Rc::clone(&said));
-                said
-            }
+    let texts = || own.iter().enumerate().filter(|(_, file)| file.changed).map(|(n, file)| (n, file.text.clone()));
+    seen.changed = texts().next().is_some();
+    if seen.changed {
+        let style = name_of(*style);
+        subject.changed.push(Changed { target: options.target.clone(), style, texts: texts().collect() });
+        if !certificate.comments_kept {
+            seen.faults.push(Fault::new(Kind::LostComment, "certificate", "a comment on code that is kept"));
+        }
+        let source = |file: &PortedFile| SourceFile { path: file.path.clone(), text: file.text.clone() };
+        let once: Vec<SourceFile> = files.iter().map(source).collect();
+        let again = port(&once, recipes, options);
+        let others = again.files.iter().zip(&once).filter(|(again, once)| again.text != once.text);
+        seen.faults.extend(others.map(|(again, _)| {
+            let recipe = again.edits.first().map_or("", |edit| edit.recipe.as_str());
+            Fault::new(Kind::SecondPort, recipe, format!("{}: {recipe} changes the port again", again.path))
+        }));
+    }
+    seen
+}
+
+/// What is to be checked of one file of a port.
+fn of_file(
+    subject: &mut Subject,
+    (n, file): (usize, &PortedFile),
+    ported: &Ported,
+    target: &str,
+    cpython: &mut CPython,
+    seen: &mut Seen,
+) {
+    let before = &subject.files[n].text;
+    seen.faults.extend(bytes_kept(before, file));
+    let Some(original) = &subject.originals[n] else { return };
+    let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
+    seen.ported &= error.is_none();
+    if let Some(error) = error.filter(|_| original.refused.is_none()) {
+        let detail = format!("line {}: {}", error.original.line, error.message);
+        seen.faults.push(Fault::new(Kind::Refused, error.recipe.clone(), detail));
+    }
+    let said = file.changed.then(|| {
+        let look = || {
+            let said = cpython.look_at_port(before, file);
+            Rc::new(said.unwrap_or_else(|fault| Said { refused: Some(fault), ..Said::default() }))
         };
-        if let (None, Some(why)) = (&subject.original.refused, &said.refused) {
-            faults.push(Fault::new(Kind::DoesNotParse, without_numbers(why), why.clone()));
+        Rc::clone(subject.texts.entry((n, file.text.clone())).or_insert_with(look))
+    });
+    if let Some(said) = &said {
+        if let (None, Some(why)) = (&original.refused, &said.refused) {
+            seen.faults.push(Fault::new(Kind::DoesNotParse, without_numbers(why), why.clone()));
         }
         if let Some(detail) = &said.other_tree {
-            faults.push(Fault::new(Kind::OtherTree, without_numbers(detail), detail.clone()));
+            seen.faults.push(Fault::new(Kind::OtherTree, without_numbers(detail), detail.clone()));
         }
-        faults.extend(comment_lost(&subject.original, &said, file));
-        if !certificate.comments_kept {
-            faults.push(Fault::new(Kind::LostComment, "certificate", "a comment on code that is kept"));
-        }
-        let again = SourceFile { path: file.path.clone(), text: file.text.clone() };
-        let again = port(&[again], recipes, options);
-        if again.files[0].text != file.text {
-            let recipe = again.files[0].edits.first().map_or("", |edit| edit.recipe.as_str());
-            faults.push(Fault::new(Kind::SecondPort, recipe, format!("{recipe} changes the port again")));
-        }
-        // Code of other modes is kept, and only the engine knows which lines these are.
-        if style == Style::InPlace && error.is_none() {
-            (mentions, places) = residue_missed(before, file, &options.target, &said.mentions, &mut faults);
-        }
-    } else if style == Style::InPlace && error.is_none() {
-        (mentions, places) = residue_missed(before, file, &options.target, &subject.original.mentions, &mut faults);
+        seen.faults.extend(comment_lost(original, said, file));
     }
-    Seen { style, changed: file.changed, ported: error.is_none(), milliseconds, faults, mentions, places }
+    // Code of other modes is kept, and only the engine knows which lines these are.
+    if ported.style == Style::InPlace && error.is_none() {
+        let mentions = said.as_ref().map_or(&original.mentions, |said| &said.mentions);
+        let (words, places) = residue_missed(before, file, target, mentions, &mut seen.faults);
+        seen.mentions.add(words);
+        seen.places.add(places);
+    }
 }
 
 /// Applying the edits to the original gives the port, and new lines have the file's line ending.
@@ -221,6 +263,7 @@ fn residue_missed(
         }
     }
     let (mut counts, mut places) = (Mentions::default(), Mentions::default());
+    let of_others = faults.len();
     // A package's own files import it, and PyTorch's are asked for its version.
     let is_own = |mention: &&Mention| {
         let name = mention.text.strip_prefix("module ").or_else(|| mention.text.strip_prefix("name "));
@@ -244,7 +287,7 @@ fn residue_missed(
         counts.unreported += usize::from(kind == Kind::Word && !is_told);
         places.all += 1;
         places.unreported += usize::from(!is_told);
-        if !is_told && !faults.iter().any(|fault| fault.class == class) {
+        if !is_told && !faults[of_others..].iter().any(|fault| fault.class == class) {
             let line = file.text.lines().nth(first - 1).unwrap_or_default().trim();
             faults.push(Fault::new(kind, class, format!("line {first}: `{line}`")));
         }

@@ -1,52 +1,56 @@
-//! `git apply` on the patches of a file's ports, and in reverse.
+//! `git apply` on the patches of ports, and in reverse.
 
 use crate::faults::{Fault, Kind};
+use codemod::SourceFile;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static FOLDERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Target, style.
-type Port = (String, &'static str);
+/// A port that differs from its original.
+pub struct Changed {
+    /// The target's id.
+    pub target: String,
+    /// The style's name.
+    pub style: &'static str,
+    /// The files that differ, by their number, and their texts.
+    pub texts: Vec<(usize, String)>,
+}
 
-/// The ports whose patches git rejects. One call of git applies all patches of the file; only if it fails, each is
-/// tried.
-pub fn check(
-    path: &Path,
-    text: &str,
-    changed: &[(String, &'static str, String)],
-) -> Result<Vec<(Port, Fault)>, String> {
-    if changed.is_empty() {
-        return Ok(Vec::new());
-    }
-    let all: Vec<_> = changed.iter().collect();
-    if applied(path, text, &all)?.is_none() {
+/// Of the ports of some files, those whose patches git rejects, and why. One call of git applies all patches; only if it fails,
+/// each is tried.
+pub fn check<'c>(files: &[SourceFile], changed: &'c [Changed]) -> Result<Vec<(&'c Changed, Fault)>, String> {
+    if changed.is_empty() || applied(files, changed)?.is_none() {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
     for one in changed {
-        if let Some(why) = applied(path, text, &[one])? {
-            found.push(((one.0.clone(), one.1), Fault::new(Kind::Patch, "git apply", why)));
+        if let Some(why) = applied(files, std::slice::from_ref(one))? {
+            found.push((one, Fault::new(Kind::Patch, "git apply", why)));
         }
     }
     Ok(found)
 }
 
-/// Why git rejects the patches; none if it accepts them and restores the original in reverse.
-fn applied(path: &Path, text: &str, ports: &[&(String, &'static str, String)]) -> Result<Option<String>, String> {
+/// Why git rejects the patches; none if it accepts them and restores the originals in reverse.
+fn applied(sources: &[SourceFile], ports: &[Changed]) -> Result<Option<String>, String> {
     let told = |error: std::io::Error| error.to_string();
     let n = FOLDERS.fetch_add(1, Ordering::Relaxed);
     let root = std::env::temp_dir().join(format!("portolan-sweep-{}-{n}", std::process::id()));
     fs::create_dir_all(&root).map_err(told)?;
-    let name = path.file_name().map_or("file.py".into(), |name| name.to_string_lossy());
-    let (mut patch, mut files): (String, Vec<(PathBuf, &str)>) = (String::new(), Vec::new());
-    for (target, style, ported) in ports {
-        let place = format!("{target}-{style}-{name}");
-        fs::write(root.join(&place), text).map_err(told)?;
-        patch += &codemod::git_patch_of(&place, text, ported);
-        files.push((root.join(place), ported));
+    let (mut patch, mut files): (String, Vec<(PathBuf, &str, &str)>) = (String::new(), Vec::new());
+    for Changed { target, style, texts } in ports {
+        for (n, ported) in texts {
+            let SourceFile { path, text } = &sources[*n];
+            let place = format!("{target}-{style}/{path}");
+            let on_disk = root.join(&place);
+            fs::create_dir_all(on_disk.parent().unwrap_or(&root)).map_err(told)?;
+            fs::write(&on_disk, text).map_err(told)?;
+            patch += &codemod::git_patch_of(&place, text, ported);
+            files.push((on_disk, text, ported));
+        }
     }
     fs::write(root.join(".patch"), patch).map_err(told)?;
     let git = |words: &[&str]| {
@@ -56,10 +60,10 @@ fn applied(path: &Path, text: &str, ports: &[&(String, &'static str, String)]) -
         git.env("GIT_CEILING_DIRECTORIES", root.parent().unwrap_or(&root)).output().map_err(told)
     };
     let mut why = None;
-    for (words, wanted) in [(&[][..], true), (&["--reverse"][..], false)] {
+    for (words, is_port) in [(&[][..], true), (&["--reverse"][..], false)] {
         let output = git(words)?;
-        let wrong = |(file, ported): &(PathBuf, &str)| {
-            fs::read(file).is_ok_and(|found| found != if wanted { *ported } else { text }.as_bytes())
+        let wrong = |(file, text, ported): &(PathBuf, &str, &str)| {
+            fs::read(file).is_ok_and(|found| found != if is_port { *ported } else { *text }.as_bytes())
         };
         if !output.status.success() {
             why = Some(String::from_utf8_lossy(&output.stderr).into_owned());
@@ -78,18 +82,23 @@ fn applied(path: &Path, text: &str, ports: &[&(String, &'static str, String)]) -
 mod tests {
     use super::*;
 
+    fn changed(path: &str, text: &str, ported: &str) -> (Vec<SourceFile>, Vec<Changed>) {
+        let port = Changed { target: "t".into(), style: "in-place", texts: vec![(0, ported.to_owned())] };
+        (vec![SourceFile { path: path.into(), text: text.into() }], vec![port])
+    }
+
     #[test]
     fn git_takes_the_patch_of_any_line_ends() {
         for (text, ported) in [("a\r\nb", "a\r\nc\r\nb"), ("a\n", ""), ("\u{feff}a\nb\n", "\u{feff}c\nb")] {
-            let changed = [("t".to_owned(), "in-place", ported.to_owned())];
-            assert_eq!(check(Path::new("my dir/a b.py"), text, &changed).unwrap(), []);
+            let (files, changed) = changed("my dir/a b.py", text, ported);
+            assert!(check(&files, &changed).unwrap().is_empty());
         }
     }
 
     /// The text to which the patch is applied differs from the one that it was created from.
     #[test]
     fn what_git_makes_is_compared() {
-        let port = ("t".to_owned(), "in-place", "a\nb\n".to_owned());
-        assert!(applied(Path::new("a.py"), "a\nb\n", &[&port]).unwrap().is_some(), "an empty patch is refused");
+        let (files, changed) = changed("a.py", "a\nb\n", "a\nb\n");
+        assert_eq!(check(&files, &changed).unwrap().len(), 1, "an empty patch is refused");
     }
 }

@@ -12,6 +12,8 @@ pub(crate) struct Arguments {
     pub(crate) jobs: usize,
     /// A list of the files to port: display name, a tab, the path; one per line.
     pub(crate) list: PathBuf,
+    /// Whether all files of a project, the first part of their display names, are ported together.
+    pub(crate) projects: bool,
     /// The folder for faults and small cases.
     pub(crate) out: PathBuf,
     /// The file for the table.
@@ -34,6 +36,7 @@ impl Arguments {
             python: "python3".to_owned(),
             jobs: std::thread::available_parallelism().map_or(1, NonZero::get),
             list: PathBuf::new(),
+            projects: false,
             out: std::env::temp_dir().join("portolan-sweep"),
             table: None,
             command: String::new(),
@@ -42,6 +45,11 @@ impl Arguments {
             minutes: None,
         };
         while let Some(name) = words.next() {
+            if name == "--projects" {
+                // What is large can't be minimized in reasonable time.
+                (out.projects, out.small) = (true, 0);
+                continue;
+            }
             let value = words.next().ok_or_else(|| format!("{name} has no value"))?;
             let number = || value.parse().map_err(|_| format!("{name}: `{value}` is no number"));
             match name.as_str() {

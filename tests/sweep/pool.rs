@@ -119,12 +119,10 @@ pub(crate) fn run_all<J: Send>(
     first_error.into_inner().unwrap_or_default().map_or(Ok(()), Err)
 }
 
-/// A job: a named text, with the requested ports (all by default).
-pub(crate) fn job(path: &str, text: Value, only: Option<(&str, &str)>, patches: bool) -> Value {
-    let mut job = json!({ "path": path, "patches": patches });
-    if let (Some(job), Some(text)) = (job.as_object_mut(), text.as_object()) {
-        job.extend(text.clone());
-    }
+/// A job: the sources that are ported together, each with its path and its file or text, and the requested ports (all by
+/// default).
+pub(crate) fn job(sources: &Value, only: Option<(&str, &str)>, patches: bool) -> Value {
+    let mut job = json!({ "sources": sources, "patches": patches });
     if let Some((target, style)) = only {
         job["only"] = json!([target, style]);
     }

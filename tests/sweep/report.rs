@@ -85,8 +85,7 @@ impl Report {
             }
             for (name, counts) in [("mentions", &mut numbers.mentions), ("places", &mut numbers.places)] {
                 let number = |n: usize| port[name][n].as_u64().unwrap_or_default() as usize;
-                counts.all += number(0);
-                counts.unreported += number(1);
+                counts.add(Mentions { all: number(0), unreported: number(1) });
             }
             let faults: Vec<Fault> =
                 port["faults"].as_array().into_iter().flatten().filter_map(Fault::from_json).collect();
@@ -108,11 +107,9 @@ impl Report {
 
     /// Counts of all ports together.
     pub(crate) fn sum(&self, counts: impl Fn(&Numbers) -> Mentions) -> Mentions {
-        let each = self.ways.values().map(counts);
-        each.fold(Mentions::default(), |sum, one| Mentions {
-            all: sum.all + one.all,
-            unreported: sum.unreported + one.unreported,
-        })
+        let mut sum = Mentions::default();
+        self.ways.values().for_each(|numbers| sum.add(counts(numbers)));
+        sum
     }
 
     /// Ports with a fault of a kind, of all ways.

@@ -6,6 +6,7 @@ use crate::report::{Case, Report};
 use crate::table;
 use codemod::{RecipeSet, Style};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -14,27 +15,39 @@ use tests::examine::name_of;
 use tests::faults::{Fault, Kind};
 use tests::shrink;
 
-/// Ports every file of the list. Returns whether there are no faults.
+/// What is ported together: one file, or a project.
+struct Subject {
+    shown: String,
+    /// The file; of a project its folder's first.
+    file: PathBuf,
+    /// Each with its path and its file.
+    sources: Value,
+}
+
+/// Ports every file of the list, or every project. Returns whether there are no faults.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
     let start = Instant::now();
     let list = fs::read_to_string(&arguments.list).map_err(|e| format!("{}: {e}", arguments.list.display()))?;
     let files: Vec<(&str, &str)> = list.lines().filter_map(|line| line.split_once('\t')).collect();
+    let subjects = if arguments.projects { projects(&files) } else { files.iter().map(single).collect() };
     let report = Mutex::new(Report::default());
     let in_time = || arguments.minutes.is_none_or(|minutes| start.elapsed().as_secs_f64() < minutes * 60.0);
-    let jobs = files.iter().take_while(|_| in_time());
-    run_all(arguments, jobs, |worker, (shown, file)| {
-        let result = port(worker, shown, file)?;
+    let jobs = subjects.iter().take_while(|_| in_time());
+    run_all(arguments, jobs, |worker, subject| {
+        let result = port(worker, &subject.sources)?;
         if let Ok(mut report) = report.lock() {
-            report.add(shown, Path::new(file), &result);
-            if report.files % 1000 == 0 {
-                println!("    {} of {} files, {:.0} s", report.files, files.len(), start.elapsed().as_secs_f64());
+            report.add(&subject.shown, &subject.file, &result);
+            if arguments.projects {
+                println!("    {} of {}: {}", report.files, subjects.len(), table::project(&subject.shown, &result));
+            } else if report.files % 1000 == 0 {
+                println!("    {} of {} files, {:.0} s", report.files, subjects.len(), start.elapsed().as_secs_f64());
             }
         }
         Ok(())
     })?;
     let report = report.into_inner().map_err(|_| "a thread ended early")?;
     let seconds = start.elapsed().as_secs_f64();
-    println!("{}", table::summary(&report, seconds));
+    println!("{}", table::summary(&report, arguments, seconds));
     if let Some(place) = &arguments.table {
         let text = table::page(&report, arguments, seconds, files.len()) + &kept(place);
         fs::write(place, text).map_err(|error| format!("{}: {error}", place.display()))?;
@@ -43,23 +56,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(Kind::ALL.into_iter().all(|kind| kind.is_allowed() || report.count(kind) == 0))
 }
 
+fn single((shown, file): &(&str, &str)) -> Subject {
+    Subject { shown: (*shown).to_owned(), file: file.into(), sources: json!([{ "path": shown, "file": file }]) }
+}
+
+/// The files by their projects, the first part of their names: those that a port of a folder reads.
+fn projects(files: &[(&str, &str)]) -> Vec<Subject> {
+    let mut projects: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for (shown, file) in files {
+        let (project, path) = shown.split_once('/').unwrap_or((shown, shown));
+        if path.ends_with(".py") || codemod::is_configuration(path) {
+            projects.entry(project).or_default().push((path, file));
+        }
+    }
+    let subjects = projects.into_iter().map(|(project, mut files)| {
+        files.sort_unstable();
+        let sources = files.iter().map(|(path, file)| json!({ "path": path, "file": file }));
+        Subject { shown: project.to_owned(), file: files[0].1.into(), sources: sources.collect() }
+    });
+    subjects.collect()
+}
+
 /// The part of the page after the sweep's own part.
 fn kept(page: &Path) -> String {
     let text = fs::read_to_string(page).unwrap_or_default();
     text.find("\n## Fuzzing").map_or_else(String::new, |at| text[at..].to_owned())
 }
 
-/// A file in every way; a way in which the process dies or hangs is a fault, and the others are then tried separately.
-fn port(worker: &mut Worker<'_>, shown: &str, file: &str) -> Result<Value, String> {
-    let text = json!({ "file": file });
-    let broken = match worker.run(&job(shown, text.clone(), None, true))? {
+/// A file or a project in every way; a way in which the process dies or hangs is a fault, and the others are then tried separately.
+fn port(worker: &mut Worker<'_>, sources: &Value) -> Result<Value, String> {
+    let broken = match worker.run(&job(sources, None, true))? {
         Outcome::Done(result) => return Ok(result),
         Outcome::Died(at) | Outcome::Late(at) => at,
     };
     let mut whole = json!({ "lines": 0, "ports": [] });
     for target in RecipeSet::embedded().targets() {
         for style in [Style::InPlace, Style::Branch].map(name_of) {
-            let ported = match worker.run(&job(shown, text.clone(), Some((&target.id, style)), true))? {
+            let ported = match worker.run(&job(sources, Some((&target.id, style)), true))? {
                 Outcome::Done(mut result) => {
                     let ports = result["ports"].take();
                     if let Some(lines) = result["lines"].as_u64() {
@@ -140,7 +173,7 @@ fn small(worker: &mut Worker<'_>, kind: Kind, class: &str, case: &Case) -> Resul
             return false;
         }
         let only = Some((case.way.0.as_str(), case.way.1.as_str()));
-        match worker.run(&job(&case.shown, json!({ "text": text }), only, kind == Kind::Patch)) {
+        match worker.run(&job(&json!([{ "path": case.shown, "text": text }]), only, kind == Kind::Patch)) {
             Ok(Outcome::Done(result)) => {
                 let faults = result["ports"][0]["faults"].as_array().into_iter().flatten();
                 result["python"] == true

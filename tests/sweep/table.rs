@@ -2,16 +2,33 @@
 
 use crate::arguments::Arguments;
 use crate::report::{LONG_ENOUGH, Numbers, Report};
+use serde_json::Value;
 use std::fmt::Write;
 use tests::examine::Mentions;
 use tests::faults::Kind;
 
+/// A project's ports, in a line: how long each takes.
+pub(crate) fn project(shown: &str, result: &Value) -> String {
+    let lines = result["lines"].as_u64().unwrap_or_default();
+    let mut out = format!("{shown}, {} lines, ms per 1,000:", thousands(lines as usize));
+    for port in result["ports"].as_array().into_iter().flatten() {
+        let of_thousand = port["ms"].as_f64().unwrap_or_default() * 1e3 / lines.max(1) as f64;
+        let faults = port["faults"].as_array().map_or(0, Vec::len);
+        let text = |name: &str| port[name].as_str().unwrap_or_default();
+        let style = if text("style") == "in-place" { String::new() } else { format!(" {}", text("style")) };
+        let told = if faults == 0 { String::new() } else { format!(" ({faults} faults)") };
+        let _ = write!(out, " {}{style} {of_thousand:.0}{told}", text("target"));
+    }
+    out
+}
+
 /// The findings of a run, in a few lines.
-pub(crate) fn summary(report: &Report, seconds: f64) -> String {
+pub(crate) fn summary(report: &Report, arguments: &Arguments, seconds: f64) -> String {
     let ports: usize = report.ways.len();
     let mut out = format!(
-        "    {} files, {} lines, in {ports} ways, in {seconds:.0} s; no text: {}, not Python of this CPython: {}",
+        "    {} {}, {} lines, in {ports} ways, in {seconds:.0} s; no text: {}, not Python of this CPython: {}",
         thousands(report.files),
+        if arguments.projects { "projects" } else { "files" },
         thousands(report.lines),
         report.skipped,
         report.not_python

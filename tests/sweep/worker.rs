@@ -1,13 +1,12 @@
-//! A process that ports texts one after the other: a job per line on standard input, the result as a line on standard
+//! A process that ports files or projects one after the other: a job per line on standard input, the result as a line on standard
 //! output.
 //!
 //! Before each port it announces which one it begins, so that the parent process knows what it hangs in or died of.
 
 use crate::memory;
-use codemod::{Options, RecipeSet, Style};
+use codemod::{Options, RecipeSet, SourceFile, Style};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
-use std::path::Path;
 use tests::cpython::CPython;
 use tests::examine::{Seen, Subject, examine, name_of};
 use tests::faults::{Fault, Kind};
@@ -33,22 +32,30 @@ fn say(value: &Value) {
     let _ = writeln!(out, "{value}").and_then(|()| out.flush());
 }
 
-/// Performs the requested ports of a text, and checks the results.
+/// Performs the requested ports of a file or a project, and checks the results.
 fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPython) -> Result<Value, String> {
-    let path = job["path"].as_str().unwrap_or("file.py");
-    let bytes = match (job["text"].as_str(), job["file"].as_str()) {
-        (Some(text), _) => text.as_bytes().to_vec(),
-        (None, Some(file)) => std::fs::read(file).map_err(|error| format!("{file}: {error}"))?,
-        (None, None) => return Err("a job names no text".to_owned()),
-    };
-    let Ok(text) = String::from_utf8(bytes) else { return Ok(json!({ "skipped": "not UTF-8" })) };
-    let lines = text.lines().count();
-    say(&json!({ "at": ["", "CPython"] }));
-    let original = match cpython.look(&text, true) {
-        Ok(said) => said,
-        Err(fault) => return Ok(json!({ "skipped": fault, "lines": lines })),
-    };
-    let mut subject = Subject::new(path, &text, original);
+    let mut subject = Vec::new();
+    for source in job["sources"].as_array().into_iter().flatten() {
+        let path = source["path"].as_str().unwrap_or("file.py").to_owned();
+        let bytes = match (source["text"].as_str(), source["file"].as_str()) {
+            (Some(text), _) => text.as_bytes().to_vec(),
+            (None, Some(file)) => std::fs::read(file).map_err(|error| format!("{file}: {error}"))?,
+            (None, None) => return Err("a job names no text".to_owned()),
+        };
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        say(&json!({ "at": [path, "CPython"] }));
+        let original = match path.ends_with(".py").then(|| cpython.look(&text, true)) {
+            Some(Err(_)) => continue,
+            said => said.and_then(Result::ok),
+        };
+        subject.push((SourceFile { path, text }, original));
+    }
+    if subject.is_empty() {
+        return Ok(json!({ "skipped": "nothing that can be read" }));
+    }
+    let lines: usize =
+        subject.iter().filter(|(_, said)| said.is_some()).map(|(file, _)| file.text.lines().count()).sum();
+    let mut subject = Subject::project(subject);
     let only = |name: &str, n: usize| job["only"][n].as_str().is_none_or(|wanted| wanted == name);
     let mut ports = Vec::new();
     for target in targets.iter().filter(|target| only(target, 0)) {
@@ -90,11 +97,12 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
     }
     if job["patches"] == true {
         say(&json!({ "at": ["", "git apply"] }));
-        for ((target, style), fault) in patches::check(Path::new(path), &text, &subject.changed)? {
-            for port in ports.iter_mut().filter(|port| port["target"] == target.as_str() && port["style"] == style) {
+        for (port, fault) in patches::check(&subject.files, &subject.changed)? {
+            let of_port = |one: &&mut Value| one["target"] == port.target.as_str() && one["style"] == port.style;
+            for port in ports.iter_mut().filter(of_port) {
                 port["faults"].as_array_mut().into_iter().for_each(|faults| faults.push(fault.to_json()));
             }
         }
     }
-    Ok(json!({ "lines": lines, "python": subject.original.refused.is_none(), "ports": ports }))
+    Ok(json!({ "lines": lines, "python": subject.is_python(), "ports": ports }))
 }

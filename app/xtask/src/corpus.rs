@@ -87,9 +87,22 @@ pub(crate) fn run_part(part: Part, minutes: Option<f64>) -> Result<()> {
     step(format!("ports of {} files", files.len()), || run(&mut sweep))
 }
 
-/// Ports every Python file below a folder, such as checkouts of projects that no list names, and checks the ports.
-pub(crate) fn run_folder(below: &Path) -> Result<()> {
-    let files = packages::python_files(below, &packages::projects(below)?)?;
+/// What of a folder is ported together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Together {
+    /// Each Python file by itself.
+    File,
+    /// All that a port of a project reads, for each folder in the folder.
+    Project,
+}
+
+/// Ports what is below a folder, such as checkouts of projects that no list names, and checks the ports.
+pub(crate) fn run_folder(below: &Path, together: Together) -> Result<()> {
+    let projects = packages::projects(below)?;
+    let files = match together {
+        Together::File => packages::python_files(below, &projects)?,
+        Together::Project => packages::all_files(below, &projects)?,
+    };
     if files.is_empty() {
         bail!("{} has no Python files", below.display());
     }
@@ -98,6 +111,10 @@ pub(crate) fn run_folder(below: &Path) -> Result<()> {
     write_list(&list, &files)?;
     let mut sweep = sweep(Profile::Release, "corpus")?;
     sweep.arg("--list").arg(list).arg("--out").arg(folder.join("faults-of-folder"));
+    if together == Together::Project {
+        sweep.args(["--projects", "--limit", "600"]);
+        return step(format!("ports of {} projects", projects.len()), || run(&mut sweep));
+    }
     step(format!("ports of {} files", files.len()), || run(&mut sweep))
 }
 

@@ -32,7 +32,7 @@ mod wasm_kernels;
 mod wheel;
 mod workspace;
 
-use corpus::Part;
+use corpus::{Part, Together};
 use setup::SITE_TOOLS;
 use std::path::Path;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ usage: cargo xtask COMMAND; `cargo xtask help COMMAND` prints its lines
   tested        whether the whole of HEAD's tree has passed, according to target/tested.toml
   as-tested     runs a command in the environment of the tests: HOME, PATH, locale, …  COMMAND …
   size          gzip sizes of the files in dist/, compared with their limits
-  corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N]
+  corpus        ports the files of published packages and checks the ports; writes docs/robustness.md  [--bounded | --minutes N | --folder DIR | --projects DIR]
                 [--folder DIR: the projects in a folder instead; only prints the result]
   ecosystem     ports public repositories with a base build and with this tree, and writes what differs as a Markdown table
                 [--base COMMAND | --base-rev COMMIT: the base build; otherwise the last release]  [--target T] [--repos NAME]
@@ -107,7 +107,8 @@ fn main() -> ExitCode {
         ["generated", arguments @ ..] => generated::run_with(arguments),
         ["corpus"] => corpus::run_part(Part::Whole, None),
         ["corpus", "--bounded"] => corpus::run_part(Part::Bounded, None),
-        ["corpus", "--folder", folder] => corpus::run_folder(Path::new(folder)),
+        ["corpus", "--folder", folder] => corpus::run_folder(Path::new(folder), Together::File),
+        ["corpus", "--projects", folder] => corpus::run_folder(Path::new(folder), Together::Project),
         ["corpus", "--minutes", minutes] => match minutes.parse() {
             Ok(minutes) => corpus::run_part(Part::Whole, Some(minutes)),
             Err(_) => return refuse("corpus", &format!("`{minutes}` is not a number of minutes")),

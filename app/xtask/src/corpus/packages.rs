@@ -91,7 +91,7 @@ pub(super) fn python_files(cache: &Path, folders: &[PathBuf]) -> Result<Vec<(Str
     let mut all = Vec::new();
     for (package, folder) in folders.iter().enumerate() {
         let mut files = Vec::new();
-        walk(folder, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
+        walk(folder, &is_python, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
         files.sort();
         let count = files.len().max(1);
         // At any time, the same fraction of a long package as of a short one.
@@ -99,6 +99,15 @@ pub(super) fn python_files(cache: &Path, folders: &[PathBuf]) -> Result<Vec<(Str
     }
     all.sort();
     Ok(all.into_iter().map(|(_, _, file)| (shown(cache, &file), file)).collect())
+}
+
+/// All files of projects, except those of tools, as shown and on disk.
+pub(super) fn all_files(below: &Path, projects: &[PathBuf]) -> Result<Vec<(String, PathBuf)>> {
+    let mut files = Vec::new();
+    for folder in projects {
+        walk(folder, &|_| true, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
+    }
+    Ok(files.into_iter().map(|file| (shown(below, &file), file)).collect())
 }
 
 /// The folders in a folder, each of them a project.
@@ -114,17 +123,23 @@ pub(super) fn cpython_tests(python: &Path) -> Result<Vec<(String, PathBuf)>> {
     let where_from = "import os, test; print(os.path.dirname(os.path.abspath(test.__file__)))";
     let Some(folder) = ask(python, &["-c", where_from]).map(PathBuf::from) else { return Ok(Vec::new()) };
     let mut files = Vec::new();
-    walk(&folder, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
+    walk(&folder, &is_python, &mut files).with_context(|| format!("cannot read {}", folder.display()))?;
     files.sort();
     Ok(files.into_iter().map(|file| (format!("cpython/{}", shown(&folder, &file)), file)).collect())
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn is_python(file: &Path) -> bool {
+    file.extension().is_some_and(|end| end == "py")
+}
+
+fn walk(folder: &Path, takes: &dyn Fn(&Path) -> bool, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() {
-            walk(&path, files)?;
-        } else if path.is_file() && path.extension().is_some_and(|end| end == "py") {
+        if path.is_dir() && !path.is_symlink() {
+            if path.file_name().is_none_or(|name| name != ".git") {
+                walk(&path, takes, files)?;
+            }
+        } else if path.is_file() && takes(&path) {
             files.push(path);
         }
     }
