@@ -11,7 +11,7 @@ on the target depends on them, and are left out (the last by whoever asks, who k
   only ever given such an answer, under a test for another operating system, under `TYPE_CHECKING`;
 - an annotation with a class of `torch.cuda`, which every build of PyTorch has;
 - text for people: what is printed, logged, raised or shown as help; a string as a statement;
-- `hasattr(torch.cuda, "name")`, whose answer is the same in every build of PyTorch;
+- `hasattr(torch.cuda, "name")` and comparisons of `getattr(torch.cuda, "name")`, whose answer is the same in every build of PyTorch;
 - a part of a path, and the name of an option (`dest="cuda"`), which are the same on every machine;
 - what the program has in place of its own code for the target: by a chain of tests, or in a list or table that names the target too.
 """
@@ -370,7 +370,8 @@ class Mentions(ast.NodeVisitor):
             off = isinstance(call, ast.Call) and any(
                 k.arg == "enabled" and isinstance(k.value, ast.Constant) and k.value.value is False for k in call.keywords
             )
-            asks = isinstance(call, ast.Call) and getattr(call.func, "id", None) == "hasattr"
+            called = getattr(call.func, "id", None) if isinstance(call, ast.Call) else None
+            asks = called == "hasattr" or called == "getattr" and isinstance(self.parents[-3], ast.Compare)
             if not asks and not (off and name.endswith(".GradScaler")):
                 self.add("name", node, name)
             return True

@@ -15,6 +15,9 @@
 //! In an annotation it takes a name with a subscript for a type, which no operator, call or other subscript can follow:
 //! `x: T[int] or int`, `-> T[int](3)`. Such a subscript is read as a call.
 //!
+//! A tab leads to the next multiple of eight columns, but the scanner counts eight for each. So a tab that is worth one, after
+//! seven spaces, is read as a space.
+//!
 //! In a tuple without brackets it only accepts starred parts that begin with a name: `return a, *b`, but not
 //! `return a, *[b]`.
 
@@ -43,6 +46,25 @@ pub(crate) fn joined_comments(text: &str) -> Option<String> {
         at = line_end(end) + 1;
     }
     out.and_then(|out| String::from_utf8(out).ok())
+}
+
+/// The text with spaces for such tabs in indentations; none if there are none.
+pub(crate) fn spaced_tabs(text: &str) -> Option<String> {
+    let is_worth_spaces = |indentation: &str| {
+        indentation.bytes().enumerate().all(|(at, byte)| byte == b' ' || byte == b'\t' && at % 8 == 7)
+    };
+    if !text.contains("       \t") {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let code = line.trim_start_matches([' ', '\t']);
+        let indentation = &line[..line.len() - code.len()];
+        let spaced = indentation.replace('\t', " ");
+        out += if is_worth_spaces(indentation) { &spaced } else { indentation };
+        out += code;
+    }
+    (out != text).then_some(out)
 }
 
 /// The text in a form that the grammar can parse, with every byte at its offset: such a line joined to the one before
@@ -260,6 +282,21 @@ mod tests {
             "def f():\n    x = [y for y  # c\n# d\n      in z]\n",
             Some("def f():\n    x = [y for y  # c # d\n      in z]\n"),
         );
+    }
+
+    #[test]
+    fn a_tab_that_is_worth_a_space_is_read_as_one() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(spaced_tabs(text).as_deref(), expected);
+            let tree = Tree::parse(text);
+            assert!(!tree.has_error() && tree.text() == text, "{text}");
+        };
+        check(
+            "if a:\n        if b:\n            c\n       \t    d\n\n       \te\n",
+            Some("if a:\n        if b:\n            c\n            d\n\n        e\n"),
+        );
+        check("if a:\n\tif b:\n\t\tc\n\td = '       \t'\n", None);
+        assert!(Tree::parse("if a:\n        b\n\tc\n").has_error(), "Python says that tabs are inconsistent");
     }
 
     #[test]

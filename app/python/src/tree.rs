@@ -1,7 +1,7 @@
 //! Parsed Python: the syntax tree, its nodes in pre-order with their parents, and where it fails to parse.
 
 use crate::lines::{LineStarts, line_start};
-use crate::readable::{called_subscripts, joined_comments, readable};
+use crate::readable::{called_subscripts, joined_comments, readable, spaced_tabs};
 use ast_grep_core::language::Language;
 use ast_grep_core::matcher::PatternBuilder;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
@@ -260,9 +260,10 @@ impl Tree {
         parser.set_language(&language()).expect("the Python grammar fits the parser");
         let mut parse =
             |text: &str, old| parser.parse(text, old).expect("a parser with a grammar and no timeout returns a tree");
-        let joined = joined_comments(text);
-        let source = joined.as_deref().unwrap_or(text);
-        let mut as_it_is = joined.is_none();
+        let spaced = spaced_tabs(text);
+        let joined = joined_comments(spaced.as_deref().unwrap_or(text));
+        let source = joined.as_deref().or(spaced.as_deref()).unwrap_or(text);
+        let mut as_it_is = joined.is_none() && spaced.is_none();
         let mut tree = parse(source, old.filter(|_| as_it_is));
         // Something kept from another tree may be the cause of the error.
         if tree.root_node().has_error() && old.is_some() {
@@ -320,6 +321,7 @@ impl Tree {
                     let line = line_start(text, child.start_byte());
                     let before = text[line..child.start_byte()].rsplit('\u{c}').next().unwrap_or_default();
                     let leads = before.trim().is_empty() && !text[..line].trim_end().ends_with('\\');
+                    let before = columns(before);
                     if leads && *margin.get_or_insert(before) != before {
                         return Some(child.byte_range());
                     }
@@ -367,6 +369,12 @@ impl Tree {
     pub fn index(&self) -> Index<'_> {
         Index::new(self)
     }
+}
+
+/// How far an indentation reaches with tabs to the next multiple of eight, and with tabs of one column: Python compares both.
+fn columns(indentation: &str) -> (usize, usize) {
+    let to_next = |column: usize, c| if c == '\t' { (column / 8 + 1) * 8 } else { column + 1 };
+    (indentation.chars().fold(0, to_next), indentation.chars().count())
 }
 
 /// Each edit of a tree costs a walk to its place.

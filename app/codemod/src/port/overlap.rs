@@ -104,8 +104,8 @@ impl Taken {
     }
 }
 
-/// A block that would lose its last statement keeps `pass`, even if several fixes empty it together.
-pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
+/// A block that would lose its last statement keeps `pass`, even if several changes empty it together.
+pub(super) fn keep_blocks(view: &FileView<'_>, changes: &mut [&mut Change]) {
     let index = &view.index;
     let deletes = |change: &Change| match change {
         Change::Replace { first, last, text } if text.is_empty() => Some((*first, *last)),
@@ -113,7 +113,7 @@ pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
     };
     // Deleted statements by block, each with the first statement of its change.
     let mut gone: SortedMap<Id, SortedMap<Id, Id>> = SortedMap::new();
-    for (first, last) in fixes.iter().flat_map(|f| f.changes.iter().filter_map(deletes)) {
+    for (first, last) in changes.iter().filter_map(|change| deletes(change)) {
         let Some(block) = index.parent(first).filter(|b| index.kind(*b) == kinds().block) else { continue };
         let statements = gone.entry(block).or_default();
         statements.extend(index.parts_from(first).take_while(|s| *s <= last).map(|s| (s, first)));
@@ -123,10 +123,10 @@ pub(super) fn keep_blocks(view: &FileView<'_>, fixes: &mut [Fix]) {
         .filter(|(block, statements)| index.parts(**block).count() == statements.len())
         .filter_map(|(_, statements)| statements.values().next_back().copied())
         .collect();
-    for change in fixes.iter_mut().flat_map(|f| &mut f.changes) {
+    for change in changes {
         if let Some((first, _)) = deletes(change)
             && stay.contains(&first)
-            && let Change::Replace { text, .. } = change
+            && let Change::Replace { text, .. } = &mut **change
         {
             "pass".clone_into(text);
         }

@@ -2,6 +2,7 @@
 //! as its `else` once the scaler is removed.
 
 use super::emptied::is_quiet;
+use super::overlap::keep_blocks;
 use crate::rope::{Replacement, Rope};
 use python::edit::{Change, splices, unindented};
 use python::tree::{Id, kinds};
@@ -23,6 +24,7 @@ pub(super) fn pointless(view: &FileView<'_>, rope: &Rope<'_>) -> Vec<Replacement
     let mut found: Vec<_> = found.collect();
     sorting::by_key(&mut found, |(node, _)| *node);
     index.outermost(&mut found, |(node, _)| *node);
+    keep_blocks(view, &mut found.iter_mut().map(|(_, (change, _))| change).collect::<Vec<_>>());
     let replacements = found.into_iter().flat_map(|(_, (change, by))| {
         splices(view, &change).into_iter().map(move |s| Replacement { range: s.range, text: s.text, by: by.clone() })
     });
@@ -39,7 +41,7 @@ fn chosen_value(view: &FileView<'_>, choice: Id) -> Option<Change> {
     ((text == otherwise || is_none) && is_quiet(view, test)).then_some(change)
 }
 
-/// Removes `x = x`, or replaces it by a `pass` if it is alone.
+/// Removes `x = x`.
 fn assignment_to_itself(view: &FileView<'_>, assignment: Id) -> Option<Change> {
     let index = &view.index;
     let (to, from) = (index.target(assignment)?, index.source(assignment)?);
@@ -52,14 +54,7 @@ fn assignment_to_itself(view: &FileView<'_>, assignment: Id) -> Option<Change> {
         return None;
     }
     let at = view.statement_of(assignment)?;
-    let is_alone = index.parent(at).is_some_and(|b| index.kind(b) == kinds().block && is_only_part(view, b));
-    let text = if is_alone { "pass".to_owned() } else { String::new() };
-    Some(Change::Replace { first: at, last: at, text })
-}
-
-/// Whether a block has one statement.
-fn is_only_part(view: &FileView<'_>, block: Id) -> bool {
-    view.index.parts(block).nth(1).is_none()
+    Some(Change::Replace { first: at, last: at, text: String::new() })
 }
 
 /// Replaces two equal branches by one.
@@ -77,8 +72,7 @@ fn equal_branches(view: &FileView<'_>, test: Id) -> Option<Change> {
     if !index.of_kind_in(kinds().comment, test).is_empty() || !branch.condition().is_some_and(|c| is_quiet(view, c)) {
         return None;
     }
-    let is_alone = index.parent(test).is_none_or(|block| is_only_part(view, block));
-    let text = if same == "pass" && !is_alone { String::new() } else { same };
+    let text = if same == "pass" { String::new() } else { same };
     Some(Change::Replace { first: test, last: test, text })
 }
 

@@ -84,7 +84,7 @@ pub(super) fn round(
                 fixes.extend(wraps);
                 fixes = without_overlaps(plan, view, fixes);
                 by_rank(&mut fixes);
-                keep_blocks(view, &mut fixes);
+                keep_blocks(view, &mut fixes.iter_mut().flat_map(|fix| &mut fix.changes).collect::<Vec<_>>());
                 let replacements = written(plan, view, facts, fixes);
                 let remains = || {
                     let Some(given) = state.both_views().0.filter(|_| !plan.keeps_others() && state.is_changed())

@@ -18,6 +18,9 @@ fn a_block_keeps_a_statement_when_several_fixes_empty_it() {
         "if fast():\n    torch.cuda.empty_cache()\n    torch.cuda.set_device(0)\n",
         "if fast():\n    pass\n",
     );
+    let moves =
+        "def f(self, a, b):\n    if self.fast():\n        a = a.cuda()\n        b = b.cuda()\n    return a, b\n";
+    check_bytes("rdu", moves, "def f(self, a, b):\n    if self.fast():\n        pass\n    return a, b\n");
 }
 
 #[test]
