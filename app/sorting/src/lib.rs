@@ -36,9 +36,6 @@ fn sorted_indices(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> 
     indices
 }
 
-/// Fewer than this part of what is there are added to a list one by one, more are sorted together with it.
-const FEW: usize = 16;
-
 /// Sorts, and of equal items keeps the last.
 fn distinct<T>(items: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
     let (sources, kept) = distinct_indices(items.len(), &|a, b| compare(&items[a], &items[b]));

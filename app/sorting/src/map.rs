@@ -1,6 +1,6 @@
 //! A map in the order of its keys.
 
-use crate::{FEW, distinct, place, within};
+use crate::{distinct, place, within};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Borrow;
@@ -288,12 +288,8 @@ impl<K: Ord, V, const N: usize> From<[(K, V); N]> for SortedMap<K, V> {
 
 impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, items: I) {
-        let added: Self = items.into_iter().collect();
-        if added.len() < self.len() / FEW {
-            added.into_iter().for_each(|(key, value)| _ = self.insert(key, value));
-        } else {
-            self.items.extend(added.items);
-            distinct(&mut self.items, |a, b| a.0.cmp(&b.0));
+        for (key, value) in items {
+            self.insert(key, value);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A set in the order of its items.
 
-use crate::{FEW, distinct, place, within};
+use crate::{distinct, place, within};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Borrow;
 use std::fmt;
@@ -181,12 +181,8 @@ impl<T: Ord, const N: usize> From<[T; N]> for SortedSet<T> {
 
 impl<T: Ord> Extend<T> for SortedSet<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        let added: Self = items.into_iter().collect();
-        if added.len() < self.len() / FEW {
-            added.into_iter().for_each(|item| _ = self.insert(item));
-        } else {
-            self.items.extend(added.items);
-            distinct(&mut self.items, T::cmp);
+        for item in items {
+            self.insert(item);
         }
     }
 }

@@ -420,15 +420,15 @@ impl<'v, 't> ProjectFacts<'v, 't> {
             view.names.imports("tensorflow") && (trains || facts.keras.work(view).is_some())
         });
         for view in views {
+            // Together, since each of them alone would move those behind it.
             let returns = view.roles.returns(view, &facts.roles);
-            facts.roles.returns.extend(returns);
+            facts.roles.returns = std::mem::take(&mut facts.roles.returns).into_iter().chain(returns).collect();
         }
         for view in views {
             view.roles.forget();
-            // The first role of each name.
-            let mut attributes = view.roles.attributes(view, &facts.roles);
-            attributes.retain(|(name, _)| !facts.roles.attributes.contains_key(name));
-            facts.roles.attributes.extend(attributes.into_iter().rev());
+            // The first role of each name: of several, a map keeps the last.
+            let attributes = view.roles.attributes(view, &facts.roles).into_iter().rev();
+            facts.roles.attributes = attributes.chain(std::mem::take(&mut facts.roles.attributes)).collect();
         }
         for view in views {
             view.roles.forget();

@@ -176,10 +176,14 @@ pub(super) fn reaching(index: &Index<'_>, at: Id, bound: &[Bound], steady: Optio
     };
     let mut bound = bound;
     if steady.is_some() {
-        // A file may bind a name thousands of times: only those between the last certain one and the end of the loops count.
+        // A file may bind a name thousands of times: only those between the last certain one and the end of
+        // the loops count.
         let before = bound.partition_point(|bound| bound.from <= start);
-        let last = bound[..before].iter().rfind(|bound| is_certain(bound)).map_or(0, |last| last.from);
-        let end = loops(at).last().map_or(0, |outermost| index.item(outermost).next);
+        let last = bound[..before].iter().rfind(|bound| is_certain(bound));
+        // What is bound further below in a loop is bound anew by the last certain one, if that is in the loop too.
+        let is_without = |id: &Id| last.is_none_or(|last| last.from == 0 || !index.is_within(last.id, *id));
+        let end = loops(at).filter(is_without).last().map_or(0, |outermost| index.item(outermost).next);
+        let last = last.map_or(0, |last| last.from);
         let behind = bound[before..].partition_point(|bound| bound.id < end);
         bound = &bound[bound.partition_point(|bound| bound.from < last)..before + behind];
     }
