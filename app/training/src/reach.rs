@@ -148,25 +148,6 @@ fn method_of(callee: &str) -> Option<String> {
     (owner == "self" || owner.starts_with("self.") || of_class).then(|| format!(".{method}"))
 }
 
-/// The code that is repeated while a file trains: the outermost loop around the backward pass, the function if it has
-/// no loop, and the step that a trainer calls; in the order of the text.
-pub(crate) fn turns(view: &FileView<'_>) -> Vec<Id> {
-    let index = &view.index;
-    let around = |whole: Id| {
-        let backward = view.calls_in("backward", whole).iter().copied();
-        let outermost = |call: Id| {
-            let within = index.ancestors(call).take_while(|a| index.is_within(*a, whole));
-            within.filter(|a| index.is_loop(*a)).last().unwrap_or(whole)
-        };
-        backward.map(outermost).collect::<Vec<_>>()
-    };
-    let by_trainer = index.functions().filter(|f| f.name() == "training_step").map(|f| f.id());
-    let mut turns: Vec<Id> = view.steps.training.iter().flat_map(|whole| around(*whole)).chain(by_trainer).collect();
-    sorting::plain(&mut turns);
-    turns.dedup();
-    turns
-}
-
 /// Functions with all that they call, transitively.
 fn closed(first: Vec<String>, calls: &SortedSet<String>) -> SortedSet<String> {
     let mut reached: FxHashSet<String> = FxHashSet::default();

@@ -39,6 +39,24 @@ impl Steps {
         steps
     }
 
+    /// The code that is repeated while a file trains, in the order of the text: the outermost loop around the backward pass,
+    /// the function if it has no loop, and the step that a trainer calls.
+    pub(crate) fn turns(&self, file: &PythonFile<'_>) -> Vec<Id> {
+        let index = &file.index;
+        let around = |whole: Id| {
+            let outermost = |call: Id| {
+                let within = index.ancestors(call).take_while(|a| index.is_within(*a, whole));
+                within.filter(|a| index.is_loop(*a)).last().unwrap_or(whole)
+            };
+            file.calls_in("backward", whole).iter().copied().map(outermost).collect::<Vec<_>>()
+        };
+        let by_trainer = index.functions().filter(|f| f.name() == "training_step").map(|f| f.id());
+        let mut turns: Vec<Id> = self.training.iter().flat_map(|whole| around(*whole)).chain(by_trainer).collect();
+        sorting::plain(&mut turns);
+        turns.dedup();
+        turns
+    }
+
     /// Whether a node is inside a training step.
     pub fn in_training(&self, view: &PythonFile<'_>, id: Id) -> bool {
         view.index.is_within_any(id, &self.training)

@@ -1,6 +1,5 @@
 //! A file with the roles of its names in training.
 
-use crate::reach::turns;
 use crate::roles::Roles;
 use crate::steps::{Steps, other_backwards};
 use python::PythonFile;
@@ -47,7 +46,7 @@ impl<'t> FileView<'t> {
 
     /// The code that is repeated while the file trains, in the order of the text.
     pub(crate) fn turns(&self) -> &[Id] {
-        self.turns.get_or_init(|| turns(self))
+        self.turns.get_or_init(|| self.steps.turns(&self.file))
     }
 
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.
