@@ -145,6 +145,9 @@ mod tests {
             &["1 call .cuda()", "2 name torch.cuda.is_available"],
         );
         check("import torch.cuda.amp\ntorch.cuda.amp.GradScaler(enabled=False)\n", &["1 import torch.cuda.amp"]);
+        // Whether there is a name, not a use of it.
+        check("if hasattr(torch.cuda, 'x') and getattr(torch.cuda.amp, 'y') is not None:\n    pass\n", &[]);
+        check("y = getattr(torch.cuda.amp, 'y')\n", &["1 name torch.cuda.amp"]);
         // A function's imports are only visible in that function.
         check(
             "def f():\n    from torch.cuda import Stream\n    g = lambda: Stream()\ndef g():\n    Stream()\n",

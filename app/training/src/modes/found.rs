@@ -11,6 +11,8 @@ use std::cell::RefCell;
 #[derive(Default)]
 struct Literals {
     members: SortedSet<String>,
+    /// Some test is true for a vendor's mode that is no device of PyTorch's: `"gpu"`, but not where it is taken for `"cuda"`.
+    names_mode: bool,
     /// Some test is true for the vendor's mode alone.
     singles_out: bool,
     /// Some test decides about code for CUDA.
@@ -121,6 +123,8 @@ impl Modes {
                 let seen = literals.entry(text.to_owned()).or_default();
                 seen.singles_out |= members.iter().all(|m| is_vendor(m));
                 seen.decides |= functions.is_empty() || decides_about_cuda(view, comparison, &functions);
+                seen.names_mode |=
+                    members.iter().any(|m| is_vendor(m)) && members.iter().all(|m| !m.eq_ignore_ascii_case("cuda"));
                 seen.members.extend(members.iter().map(|m| m.to_ascii_lowercase()));
                 let uses = modes.expressions.entry(text.to_owned()).or_default();
                 match uses.iter_mut().find(|u| u.path == view.path && u.class == class) {
@@ -135,9 +139,8 @@ impl Modes {
             // `in ("cpu", "gpu")` does not distinguish modes, and where a buffer is kept is none.
             modes.expressions.retain(|text, _| {
                 let seen = &literals[text];
-                let names_vendor = seen.members.iter().any(|m| is_vendor(m) && m != "cuda");
                 let differs = seen.singles_out && seen.members.len() >= 2;
-                !text.ends_with(".type") && names_vendor && differs && seen.decides
+                !text.ends_with(".type") && seen.names_mode && differs && seen.decides
             });
             if modes.expressions.is_empty() {
                 return None;

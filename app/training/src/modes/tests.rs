@@ -21,6 +21,9 @@ fn how_a_project_names_its_modes() {
     check("if mode == 'gpu':\n    f()\nelif mode == 'cpu':\n    g()\n", "Strings hpu");
     check("if mode == 'cuda':\n    f()\nelif mode == 'cpu':\n    g()\n", "none");
     check("if mode in ('gpu', 'cpu'):\n    f()\n", "none");
+    // Another name of the device, not a mode.
+    check("if asked in ('cuda', 'gpu'):\n    f()\nelif asked == 'mps':\n    g()\n", "none");
+    check("if asked == 'gpu' and net.cuda():\n    f()\nelif asked in ('cuda', 'cpu'):\n    g()\n", "Strings hpu");
     // Where a buffer is kept; the device is chosen elsewhere.
     let place = "def f(d):\n    if keep == 'gpu':\n        return d\n    elif keep == 'cpu':\n        return None\n";
     check(&format!("{place}def train(x):\n    x.cuda()\n"), "none");
