@@ -65,7 +65,7 @@ test("a form of another site plants nothing", { timeout: 90_000 }, async () => {
   await context.close();
 });
 
-test("what hides its origin is shown, and opened only if the reader agrees", { timeout: 90_000 }, async () => {
+test("what hides its origin is shown, and opened only if the reader agrees", { timeout: 180_000 }, async () => {
   const { context, page, errors } = await withWork();
   pages.set("/hidden", { html: form(planted), headers: { "referrer-policy": "no-referrer" } });
   await page.goto(`${foreign}/hidden`);
@@ -85,7 +85,7 @@ test("what hides its origin is shown, and opened only if the reader agrees", { t
   // More than the page opens is not stored.
   pages.set("/large", { html: form("", `f.text.value = "x".repeat(33 * 2 ** 20);`), headers: { "referrer-policy": "no-referrer" } });
   await page.goto(`${foreign}/large`, { waitUntil: "commit" });
-  await arrived(page).locator("p", { hasText: "larger than 32 MiB" }).waitFor();
+  await arrived(page).locator("p", { hasText: "larger than 32 MiB" }).waitFor({ timeout: 90_000 });
   assert.deepEqual(errors, []);
   await context.close();
 });

@@ -1,6 +1,6 @@
 //! Values that a training step computes, such as the mean of its losses.
 
-use crate::step::{bindings, loop_around};
+use crate::step::loop_around;
 use crate::steps::names_validation;
 use crate::view::FileView;
 use python::names::called_name;
@@ -48,9 +48,9 @@ fn follow(view: &FileView<'_>, id: Id, steps: u8) -> bool {
             let mut tests = inside.filter_map(|a| index.condition(a));
             tests.any(|test| test != id && !index.is_within(*word, test) && follow(view, test, steps))
         };
-        let decided = bindings(view, name).into_iter().any(|b| is_here(&b) && is_decided(b));
+        let decided = view.index.bindings(name).iter().copied().any(|b| is_here(&b) && is_decided(b));
         let mut values = appended.flat_map(|call| index.arguments(*call).ids().collect::<Vec<_>>());
-        let last = bindings(view, name).into_iter().filter(|b| b < word && is_here(b)).max();
+        let last = view.index.bindings(name).iter().copied().filter(|b| b < word && is_here(b)).max();
         last.is_some_and(|b| {
             is_looped(b) && !counts(b)
                 || index.source(b).is_some_and(|value| !index.is_loop(b) && follow(view, value, steps))

@@ -2,7 +2,7 @@
 //! under which names they save files; and which of their constants are 0.
 
 use crate::loading::module_name;
-use crate::step::{bindings, value_once};
+use crate::step::value_once;
 use crate::view::FileView;
 use python::names::called_name;
 use python::numbers::is_zero;
@@ -71,7 +71,7 @@ impl Given {
 fn file_names<'t>(view: &FileView<'t>, expression: Id) -> Vec<&'t str> {
     let index = &view.index;
     let name = index.text_of(expression);
-    let assigned = bindings(view, name).into_iter().filter_map(|b| index.assignment(b)?.value_of(name));
+    let assigned = view.index.bindings(name).iter().copied().filter_map(|b| index.assignment(b)?.value_of(name));
     let strings = std::iter::once(expression).chain(assigned).flat_map(|id| index.of_kind_in(kinds().string, id));
     let names = strings.filter_map(|s| plain_string(index, *s)?.rsplit('/').next());
     names.filter(|name| name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty())).collect()

@@ -1,6 +1,5 @@
 //! Objects with the settings of a program, such as what its command line gives it.
 
-use crate::step::bindings;
 use crate::view::FileView;
 use crate::words::SETTINGS_NAMES;
 use python::names::called_name;
@@ -9,7 +8,7 @@ use sorting::SortedSet;
 
 /// Whether a name is such an object: what a command line gave, or, if the file does not assign it, by the name itself.
 pub fn is_settings(view: &FileView<'_>, name: &str) -> bool {
-    let made = bindings(view, name);
+    let made = view.index.bindings(name);
     let is_parsed = |binding: &Id| {
         let source = view.index.source(*binding).and_then(|source| called_name(&view.index, source));
         matches!(source, Some("parse_args" | "parse_known_args"))

@@ -46,7 +46,6 @@ mod weights;
 mod without_gradients;
 
 pub use accumulation::{Accumulation, Counter, JoinedLoader, skips};
-pub(crate) use bindings::bindings;
 pub use bindings::value_once;
 pub use callee::LossFunction;
 pub(crate) use callers::given;

@@ -1,6 +1,5 @@
 //! Gradients that are accumulated over several batches by hand.
 
-use super::bindings::bindings;
 use super::calls::{arguments, is_parameter, loop_around};
 use super::count::{Known, number};
 use super::end_of_imports;
@@ -235,7 +234,7 @@ fn joined_loader(file: FileInProject<'_, '_>, count: Id, test: Id) -> Option<(St
     let text = index.text_of(loader);
     let is_plain = index.kind(loader) == k.identifier;
     let bound: Vec<Id> = if is_plain {
-        bindings(&file, text).into_iter().filter(|b| file.function_of(*b) == function).collect()
+        file.index.bindings(text).iter().copied().filter(|b| file.function_of(*b) == function).collect()
     } else {
         Vec::new()
     };

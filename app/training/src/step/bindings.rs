@@ -3,11 +3,6 @@
 use python::PythonFile;
 use python::tree::Id;
 
-/// Assignments, and loops, that bind a name.
-pub(crate) fn bindings(file: &PythonFile<'_>, name: &str) -> Vec<Id> {
-    file.index.bindings(name).to_vec()
-}
-
 /// The value of a name that is assigned once in its file; anything else is returned unchanged.
 pub fn value_once(file: &PythonFile<'_>, id: Id) -> Id {
     let name = file.index.text_of(id);
@@ -23,13 +18,13 @@ pub(crate) fn binds_in(file: &PythonFile<'_>, body: Id, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{bindings, value_once};
+    use super::value_once;
     use crate::marked;
 
     #[test]
     fn what_binds_a_name() {
         let check = |program: &str, expected: &str| {
-            marked::check(program, expected, |at| at.lines(bindings(&at.file(), "a")));
+            marked::check(program, expected, |at| at.lines(at.file().index.bindings("a").iter().copied()));
         };
         check("a = 1\na += 2\nfor a in b:\n    pass\n", "a = 1\na += 2\nfor a in b:");
         check("(a, b), c = d\n", "(a, b), c = d");

@@ -1,7 +1,7 @@
 //! Values that change during training: a step that is compiled once would keep their first value.
 
 use super::TrainingStep;
-use super::bindings::{bindings, binds_in};
+use super::bindings::binds_in;
 use super::callers::given;
 use super::dataflow::{member_of_self, reads};
 use super::numbers::is_counter;
@@ -40,14 +40,15 @@ pub(crate) fn changing(step: &TrainingStep<'_, '_>, statements: &[Id]) -> Vec<Id
 /// Whether a member of `self` that a step reads is assigned behind it only, so that its value is that of the iteration before.
 fn is_from_before(step: &TrainingStep<'_, '_>, id: Id) -> bool {
     let (index, name) = (&step.file.view.index, text(step, id));
-    let mut inside = bindings(&step.file, name).into_iter().filter(|b| index.is_within(*b, step.body));
+    let mut inside = step.file.index.bindings(name).iter().copied().filter(|b| index.is_within(*b, step.body));
     name.starts_with("self.") && inside.all(|binding| binding > id && !index.is_within(id, binding))
 }
 
 /// Whether the loop of the step changes a name in each iteration, and nothing in it assigns the name anew: a counter.
 fn counts(step: &TrainingStep<'_, '_>, name: &str) -> bool {
     let index = &step.file.view.index;
-    let mut inside = bindings(&step.file, name).into_iter().filter(|b| index.is_within(*b, step.body)).peekable();
+    let mut inside =
+        step.file.index.bindings(name).iter().copied().filter(|b| index.is_within(*b, step.body)).peekable();
     inside.peek().is_some() && inside.all(|b| index.kind(b) == kinds().augmented_assignment)
 }
 
@@ -69,7 +70,7 @@ fn varies(step: &TrainingStep<'_, '_>, id: Id, steps: u8) -> bool {
         is_counter(file, binding, name) || !index.is_loop(binding) && made_of.iter().any(follows)
     };
     file.kinds(id).is_number()
-        && bindings(&file, name).into_iter().any(|b| index.is_within(b, step.body) && varies_in(b))
+        && file.index.bindings(name).iter().copied().any(|b| index.is_within(b, step.body) && varies_in(b))
 }
 
 /// The part of all samples that is a batch, if the program slices it from a tensor by a number of this iteration:
@@ -118,12 +119,12 @@ pub(crate) fn changes(file: FileInProject<'_, '_>, optimizer: &str, at: Id, name
         let mut values = reads(&file, within).into_iter().filter_map(|id| value(&file, id));
         values.any(|id| changes(file, optimizer, id, index.text_of(id), steps))
     };
-    let made = bindings(&file, optimizer);
+    let made = file.index.bindings(optimizer);
     let makes = |within: Id| made.iter().any(|m| index.is_within(*m, within));
     // If the optimizer is created in a loop, each iteration is a separate training.
     let is_turn = |id: Id| file.index.is_loop(id) && !makes(id);
     let owner = index.ancestors(at).find(|a| index.kind(*a) == k.function_definition && file.binds(*a, name));
-    let bound = bindings(&file, name).into_iter().any(|binding| {
+    let bound = file.index.bindings(name).iter().copied().any(|binding| {
         let function = file.function_of(binding);
         if is_member {
             let late = function.is_none_or(|d| file.name_of(d) != "__init__");

@@ -1,7 +1,7 @@
 //! Tests and loops whose outcome is known before there is any data. The graph is built by running them once, so they
 //! may be between the model and the loss unchanged.
 
-use super::bindings::{bindings, binds_in};
+use super::bindings::binds_in;
 use super::changing::changes;
 use super::dataflow::reads;
 use crate::project::FileInProject;
@@ -84,7 +84,7 @@ pub(crate) fn is_constant(file: FileInProject<'_, '_>, optimizer: &str, body: Id
             None => {
                 file.role(id) == Some(Role::Model)
                     || file.binds_at_top(name, 0, true)
-                        && bindings(&file, name).len() == 1
+                        && file.index.bindings(name).len() == 1
                         && !binds_in(&file, body, name)
                     || index.is_loop(body) && is_setting(file, optimizer, id, name)
             }
@@ -96,7 +96,7 @@ pub(crate) fn is_constant(file: FileInProject<'_, '_>, optimizer: &str, body: Id
 fn is_setting(file: FileInProject<'_, '_>, optimizer: &str, id: Id, name: &str) -> bool {
     let Some(function) = file.function_of(id) else { return false };
     let mut parameters = file.index.function(function).into_iter().flat_map(|d| d.parameters());
-    let rebound = bindings(&file, name).into_iter().any(|b| file.function_of(b) == Some(function));
+    let rebound = file.index.bindings(name).iter().copied().any(|b| file.function_of(b) == Some(function));
     parameters.any(|p| p.name == name) && !rebound && !changes(file, optimizer, id, name, 4)
 }
 
@@ -105,7 +105,12 @@ fn set_once(file: &PythonFile<'_>, attribute: Id) -> bool {
     let index = &file.index;
     let text = index.text_of(attribute);
     text != "self.training"
-        && bindings(file, text).into_iter().all(|a| file.function_of(a).is_none_or(|d| file.name_of(d) == "__init__"))
+        && file
+            .index
+            .bindings(text)
+            .iter()
+            .copied()
+            .all(|a| file.function_of(a).is_none_or(|d| file.name_of(d) == "__init__"))
 }
 
 /// Names that a statement binds before it reads them; none for a plain statement, since it reads first.

@@ -1,7 +1,6 @@
 //! The module made from a step's slice: its computation, inputs and outputs.
 
 use super::TrainingStep;
-use super::bindings::bindings;
 use super::callers::given;
 use super::calls::is_parameter;
 use super::changing::changing;
@@ -219,7 +218,7 @@ fn fixed_inputs<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> Vec<&'t s
     let name = |id: Id| {
         let whole = std::iter::successors(Some(id), |id| index.receiver(*id)).last().unwrap_or(id);
         let text = index.text_of(whole);
-        let is_made = index.kind(whole) == k.identifier && !bindings(&file, text).is_empty()
+        let is_made = index.kind(whole) == k.identifier && !file.index.bindings(text).is_empty()
             || file.function_of(whole).is_some_and(|f| is_parameter(&file, f, text));
         (is_made && file.role(whole).is_none() && !file.kinds(whole).is_number()).then_some(text)
     };
@@ -264,8 +263,7 @@ fn results(
                 && !is_assigned_anew(&file, (step.whole, step.end), *s, &name)
         };
         let readers: Vec<Id> = stays.iter().copied().filter(is_reader).collect();
-        let in_header =
-            |i: &Id| *i > step.end && index.text_of(*i) == name && !stays.iter().any(|s| index.is_within(*i, *s));
+        let in_header = |i: &Id| *i > step.end && index.text_of(*i) == name && !index.is_within_any(*i, stays);
         let in_headers = index.of_kind_in(k.identifier, step.whole).iter().any(in_header);
         let carried = is_carried(step, slice, &name, extraction);
         if name == loss || (readers.is_empty() && !in_headers && !carried) {
@@ -321,7 +319,7 @@ fn begins_with_none(step: &TrainingStep<'_, '_>, name: &str) -> bool {
     let index = &file.view.index;
     let is_none = |value: Id| index.kind(value) == k.none;
     let value = |binding: &Id| index.assignment(*binding).and_then(|a| a.value_of(name));
-    let bound = bindings(&file, name);
+    let bound = file.index.bindings(name);
     let defaults = |parameter: &str| {
         let mut parameters = index.function(step.whole).into_iter().flat_map(|f| f.parameters());
         let passed = given(&file, step.whole, parameter);

@@ -1,7 +1,7 @@
 //! Python numbers in the loss that change during training: a weight that is warmed up, a temperature.
 
 use super::TrainingStep;
-use super::bindings::{bindings, binds_in};
+use super::bindings::binds_in;
 use super::callers::given;
 use super::dataflow::reads;
 use crate::project::FileInProject;
@@ -104,7 +104,7 @@ fn definitions(file: FileInProject<'_, '_>, callee: Id, steps: u8) -> Vec<Id> {
     });
     let values = match parameter {
         Some(function) => given(&file, function, text),
-        None => bindings(&file, text).into_iter().filter_map(|b| index.source(b)).collect(),
+        None => file.index.bindings(text).iter().copied().filter_map(|b| index.source(b)).collect(),
     };
     values.into_iter().flat_map(|value| definitions(file, value, steps)).collect()
 }

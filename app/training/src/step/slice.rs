@@ -88,7 +88,7 @@ impl<'t> Slice<'t> {
 
     /// Whether a node is part of it.
     pub fn contains(&self, step: &TrainingStep<'_, '_>, id: Id) -> bool {
-        self.statements.iter().any(|s| step.file.index.is_within(id, *s))
+        step.file.index.is_within_any(id, &self.statements)
     }
 
     /// Names that it assigns, in order.

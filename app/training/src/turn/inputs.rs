@@ -4,7 +4,7 @@ use crate::FileInProject;
 use crate::model_inputs::InputUse;
 use crate::roles::{Role, given_back};
 use crate::settings::is_settings;
-use crate::step::{Obstacle, TrainingStep, bindings, field_of_object, qualified, reads_name, why};
+use crate::step::{Obstacle, TrainingStep, field_of_object, qualified, reads_name, why};
 use python::PythonFile;
 use python::names::called_name;
 use python::strings::plain_string;
@@ -153,7 +153,8 @@ fn is_constant(file: FileInProject<'_, '_>, id: Id) -> bool {
     }
     let Some((owner, name)) = index.attribute(id).and_then(|a| Some((a.owner()?, a.name()?))) else { return false };
     let is_settings = index.kind(owner) == k.identifier && is_settings(file.view, index.text_of(owner));
-    let is_optimizer = || file.role(owner) == Some(Role::Optimizer) && bindings(&file, index.text_of(owner)).is_empty();
+    let is_optimizer =
+        || file.role(owner) == Some(Role::Optimizer) && file.index.bindings(index.text_of(owner)).is_empty();
     is_settings && !is_optimizer() && !file.project.changed_settings.contains(name)
 }
 
@@ -243,7 +244,7 @@ fn is_row(file: &PythonFile<'_>, id: Id, steps: u8) -> bool {
         return false;
     }
     let (name, function) = (index.text_of(id), file.function_of(id));
-    let mut bound = bindings(file, name);
+    let mut bound = file.index.bindings(name).to_vec();
     bound.retain(|b| file.function_of(*b) == function && (index.is_loop(*b) || !index.is_within(id, *b)));
     // Values above an assignment that is on every path to this place are outdated, unless the assigned value is
     // computed from them and may not be a tensor.
