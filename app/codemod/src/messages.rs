@@ -27,6 +27,7 @@ messages! {
     shares_its_line();
     unnamed_arguments();
     name_in_use(name);
+    would_not_end();
     would_not_parse();
     would_not_compile(shown);
     would_be_unbound(name);

@@ -134,7 +134,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
     for state in states.iter_mut() {
         state.bar_notebook(target.facts.launcher.as_deref());
     }
-    let (mut rounds, mut begun) = (0, false);
+    let (mut rounds, mut begun, mut ends) = (0, false, true);
     // The texts of the rounds so far.
     let mut seen = FxHashSet::default();
     // How often each file was restarted.
@@ -148,9 +148,6 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         if !hollow.is_empty() {
             for n in hollow {
                 states[n].give_up(messages::output_has_an_empty_block());
-            }
-            if rounds >= MOST_ROUNDS {
-                break;
             }
             continue;
         }
@@ -189,7 +186,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
                 return (ported, trace.into_inner());
             }
         }
-        let (replacements, notes) = round(&plan, states, &views, &facts);
+        let (mut replacements, notes) = round(&plan, states, &views, &facts);
         let mut faults: Vec<(usize, Fault)> = Vec::new();
         if replacements.values().all(Vec::is_empty) {
             faults.extend(
@@ -202,11 +199,13 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
                 continue;
             }
             if faults.is_empty() {
-                let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds));
+                let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds).filter(|_| ends));
                 return (ported, trace.into_inner());
             }
         } else if rounds >= MOST_ROUNDS || !seen.insert(of_texts(states)) {
-            break;
+            ends = false;
+            let endless = std::mem::take(&mut replacements).into_iter().filter(|(_, edits)| !edits.is_empty());
+            faults.extend(endless.map(|(n, edits)| (n, Fault::endless(&edits))));
         }
         for (n, replacements) in replacements {
             let by = states[n].apply(&replacements);
@@ -231,13 +230,6 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             seen.clear();
         }
     }
-    for state in states.iter_mut().filter(|s| s.is_changed()) {
-        state.give_up(messages::port_does_not_end());
-    }
-    let views = views(states);
-    let facts = ProjectFacts::collect(&views.iter().flatten().map(Rc::as_ref).collect::<Vec<_>>(), &target.facts);
-    let ported = finish(&plan, recipes, states, &views, &facts, Notes::new(), None);
-    (ported, trace.into_inner())
 }
 
 /// A hash of all texts.

@@ -37,6 +37,8 @@ pub struct Names {
     shadows: SortedMap<String, Vec<Option<Id>>>,
     /// Imported names with different meanings in different places; all others have one meaning everywhere.
     scoped: SortedSet<String>,
+    /// Bindings for older releases: where `try` imports `torch.amp.GradScaler`, `torch.cuda.amp.GradScaler` of `except`.
+    for_older: Vec<usize>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub modules: Vec<String>,
     /// Modules of `from x import *`.
@@ -124,7 +126,20 @@ impl Names {
             .filter(|b| b.scope.is_some() || names.shadows.contains_key(&b.local))
             .map(|b| b.local.clone())
             .collect();
+        names.for_older = names.by_local.values().flat_map(|of_name| names.replaced(index, of_name)).collect();
         names
+    }
+
+    /// Of the bindings of a name those that an alternative import replaces by the same name for any device.
+    fn replaced(&self, index: &Index<'_>, of_name: &[usize]) -> Vec<usize> {
+        let is_replaced = |older: &&usize| {
+            let older = &self.bindings[**older];
+            of_name.iter().map(|n| &self.bindings[*n]).any(|newer| {
+                is_for_any_device(&newer.qualified, &older.qualified)
+                    && are_alternatives(index, newer.statement, older.statement)
+            })
+        };
+        of_name.iter().filter(is_replaced).copied().collect()
     }
 
     /// Where names are bound by something other than an import.
@@ -168,11 +183,16 @@ impl Names {
             .collect();
     }
 
+    /// The bindings of a name, without those for older releases.
+    fn named(&self, name: &str) -> impl DoubleEndedIterator<Item = &Binding> {
+        let numbers = self.by_local.get(name).into_iter().flatten().filter(|n| !self.for_older.contains(n));
+        numbers.map(|n| &self.bindings[*n])
+    }
+
     /// The import bindings that a plain name refers to at a node; none if something else binds it closer by.
     fn visible(&self, index: &Index<'_>, at: Id, name: &str) -> Option<Vec<&Binding>> {
         let k = kinds();
-        let bindings: Vec<&Binding> =
-            self.by_local.get(name).into_iter().flatten().map(|n| &self.bindings[*n]).collect();
+        let bindings: Vec<&Binding> = self.named(name).collect();
         let shadows = self.shadows.get(name);
         let functions = index
             .ancestors(at)
@@ -219,7 +239,7 @@ impl Names {
         let base = if self.scoped.contains(head) {
             &self.visible(index, id, head)?.last()?.qualified
         } else {
-            &self.bindings[*self.by_local.get(head)?.last()?].qualified
+            &self.named(head).next_back()?.qualified
         };
         Some(if rest.is_empty() { base.clone() } else { format!("{base}.{rest}") })
     }
@@ -271,7 +291,7 @@ impl Names {
             exactly || (several && canonical(&joined(&b.qualified, rest)) == canonical(qualified))
         };
         match self.by_local.get(head) {
-            Some(bindings) if !self.scoped.contains(head) => bindings.iter().any(|n| means(&self.bindings[*n])),
+            Some(_) if !self.scoped.contains(head) => self.named(head).any(means),
             Some(_) => self.visible(index, id, head).is_some_and(|bindings| bindings.into_iter().any(means)),
             // A fragment without its imports, or a name that is not a module: it is taken literally.
             None => {
@@ -364,6 +384,28 @@ const OF_LIGHTNING: [&str; 7] =
 pub fn has_several_homes(qualified: &str) -> bool {
     matches!(qualified.split('.').next(), Some("lightning" | "pytorch_lightning" | "tensorflow" | "keras"))
         || qualified == "torch.amp.GradScaler"
+}
+
+/// Whether a name is that of another for any device: `torch.amp.GradScaler`, of `torch.cuda.amp.GradScaler`.
+fn is_for_any_device(name: &str, of_cuda: &str) -> bool {
+    let (Some((home, name)), Some((cuda_home, cuda_name))) = (name.rsplit_once('.'), of_cuda.rsplit_once('.')) else {
+        return false;
+    };
+    let mut of_both = cuda_home.split('.').filter(|part| *part != "cuda");
+    let is_part = |part| of_both.any(|other| other == part);
+    name == cuda_name && cuda_home.split('.').any(|part| part == "cuda") && home.split('.').all(is_part)
+}
+
+/// Whether of two statements at most one runs: they are in arms of one `if`, or one is for what the other raises.
+fn are_alternatives(index: &Index<'_>, one: Id, other: Id) -> bool {
+    let k = kinds();
+    let Some(around) = index.ancestors(one).find(|a| index.is_within(other, *a)) else { return false };
+    let arm = |statement| index.ancestors(statement).take_while(|a| *a != around).last().map(|arm| index.kind(arm));
+    let arms = [arm(one), arm(other)];
+    index.kind(around) == k.if_statement
+        || index.kind(around) == k.try_statement
+            && arms.contains(&Some(k.except_clause))
+            && !arms.contains(&Some(k.finally_clause))
 }
 
 /// What a qualified name is called in a module, if it is directly in it.
@@ -508,6 +550,24 @@ mod tests {
             "def f():\n    from numpy import zeros\n    zeros(here)\nfrom torch import zeros\n",
             Some("numpy.zeros"),
         );
+    }
+
+    #[test]
+    fn a_name_whose_older_home_is_an_alternative() {
+        let check = |first: &str, second: &str, expected: &str| {
+            let by_version = format!("if NEW:\n    {first}\nelse:\n    {second}\nX(here)\n");
+            qualified(&by_version, Some(expected));
+            let by_error = format!("try:\n    {first}\nexcept ImportError:\n    {second}\nX(here)\n");
+            qualified(&by_error, Some(expected));
+        };
+        let (general, of_cuda) = ("from torch.amp import X", "from torch.cuda.amp import X");
+        check(general, of_cuda, "torch.amp.X");
+        check(of_cuda, general, "torch.amp.X");
+        check("from torch import X", of_cuda, "torch.X");
+        check("from torch.cpu.amp import X", of_cuda, "torch.cuda.amp.X");
+        check("from torch.amp import Y as X", of_cuda, "torch.cuda.amp.X");
+        qualified(&format!("{general}\n{of_cuda}\nX(here)\n"), Some("torch.cuda.amp.X"));
+        qualified(&format!("try:\n    {general}\nfinally:\n    {of_cuda}\nX(here)\n"), Some("torch.cuda.amp.X"));
     }
 
     #[test]

@@ -110,12 +110,7 @@ impl<'a> State<'a> {
 
     /// The authors without whom the replacements would give Python.
     fn culprits(&self, replacements: &[Replacement]) -> Vec<Provenance> {
-        let mut authors: Vec<&Provenance> = Vec::new();
-        for r in replacements {
-            if !authors.contains(&&r.by) {
-                authors.push(&r.by);
-            }
-        }
+        let mut authors = authors(replacements);
         let parses = |authors: &[&Provenance]| {
             let of_them: Vec<Replacement> = replacements.iter().filter(|r| authors.contains(&&r.by)).cloned().collect();
             self.with(&of_them).is_some()
@@ -155,6 +150,17 @@ impl<'a> State<'a> {
         self.restart();
         self.blocked = Some(Remark::of_engine(0..0, Severity::Error, why));
     }
+}
+
+/// Who makes these replacements, each once.
+pub(super) fn authors(replacements: &[Replacement]) -> Vec<&Provenance> {
+    let mut authors: Vec<&Provenance> = Vec::new();
+    for r in replacements {
+        if !authors.contains(&&r.by) {
+            authors.push(&r.by);
+        }
+    }
+    authors
 }
 
 /// Facts about the original file.

@@ -1,6 +1,6 @@
 //! The language of recipes: named definitions, and rules that prevent a training step from being ported.
 
-use codemod::{Options, RecipeSet, port};
+use codemod::{Options, RecipeSet, Severity, port};
 use guide::Guide;
 use python::SourceFile;
 
@@ -171,11 +171,19 @@ fn a_rule_whose_result_is_no_python_changes_nothing() {
 }
 
 #[test]
-fn rules_that_undo_one_another() {
-    let body = "```diff rule\n- f($X)\n+ g($X)\n```\n```diff rule\n- g($X)\n+ f($X)\n```\n";
-    let recipes = RecipeSet::compile(&[page(body)]).expect("rules");
-    let files = [SourceFile { path: "a.py".to_owned(), text: "f(1)\n".to_owned() }];
-    let options = Options { target: "t".to_owned(), ..Options::default() };
-    let ported = port(&files, &recipes, &options);
-    assert!(!ported.certificate.idempotent && ported.files[0].text == "f(1)\n");
+fn rules_that_do_not_come_to_an_end_cost_only_their_own_place() {
+    let check = |rules: &str| {
+        let recipes = RecipeSet::compile(&[page(&format!("{rules}```diff rule\n- h($X)\n+ k($X)\n```\n"))]);
+        let file = |path: &str, text: &str| SourceFile { path: path.to_owned(), text: text.to_owned() };
+        let files = [file("a.py", "f(1)\nh(2)\n"), file("b.py", "h(3)\n")];
+        let options = Options { target: "t".to_owned(), ..Options::default() };
+        let ported = port(&files, &recipes.expect("rules"), &options);
+        let texts: Vec<&str> = ported.files.iter().map(|file| &*file.text).collect();
+        assert_eq!(texts, ["f(1)\nk(2)\n", "k(3)\n"], "{rules}");
+        assert!(!ported.certificate.idempotent);
+        let said: Vec<_> = ported.files[0].diagnostics.iter().map(|said| (said.original.line, said.severity)).collect();
+        assert_eq!(said, [(1, Severity::Warning)], "{rules}");
+    };
+    check("```diff rule\n- f($X)\n+ g($X)\n```\n```diff rule\n- g($X)\n+ f($X)\n```\n");
+    check("```diff rule\n- f($$$X)\n+ f(0, $$$X)\n```\n");
 }
