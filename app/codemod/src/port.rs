@@ -37,7 +37,7 @@ use round::round;
 use rustc_hash::{FxHashSet, FxHasher};
 use sorting::{SortedMap, SortedSet};
 use state::{Origin, State, views};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
@@ -127,6 +127,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         refused: RefCell::default(),
         lacking: RefCell::default(),
         lost: RefCell::default(),
+        guarded: Cell::default(),
         barred: RefCell::default(),
     };
     plan.device =
@@ -187,6 +188,10 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             }
         }
         let (mut replacements, notes) = round(&plan, states, &views, &facts);
+        if rounds == 1 && plan.modes_reach_little() && !states.iter().any(State::is_changed) {
+            (plan.style, plan.without_modes, rounds) = (Style::InPlace, Some(true), 0);
+            continue;
+        }
         let mut faults: Vec<(usize, Fault)> = Vec::new();
         if replacements.values().all(Vec::is_empty) {
             faults.extend(

@@ -14,7 +14,7 @@ use crate::rope::Provenance;
 use crate::settings::Settings;
 use python::tree::Id;
 use sorting::{SortedMap, SortedSet};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use training::modes::Region;
@@ -56,6 +56,8 @@ pub(super) struct Plan<'a> {
     pub(super) lacking: RefCell<Notes>,
     /// What edits cost at the places that they change, by places of the original.
     pub(super) lost: RefCell<Notes>,
+    /// Changes of this round that need a guard, and those of them for which there is none.
+    pub(super) guarded: Cell<(usize, usize)>,
     /// Edits and recipes that are disabled for a file, by file: they would make it invalid.
     pub(super) barred: RefCell<SortedMap<usize, SortedSet<String>>>,
 }
@@ -73,6 +75,12 @@ impl<'a> Plan<'a> {
             Style::Agnostic => self.device.as_ref().map(|device| device as &dyn Guards),
             Style::Auto | Style::InPlace => None,
         }
+    }
+
+    /// Whether the program's own modes say nothing about most of the code that has to change: one script of many has them.
+    pub(super) fn modes_reach_little(&self) -> bool {
+        let (guarded, stranded) = self.guarded.get();
+        self.options.style == Style::Auto && self.style == Style::Branch && !self.own_mode && 2 * stranded > guarded
     }
 
     /// Whether a rule takes part in this port.

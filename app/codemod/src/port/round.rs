@@ -11,7 +11,7 @@ use super::pointless::pointless;
 use super::repeated::repeated;
 use super::state::State;
 use super::wishes::{fields, wishes};
-use crate::fix::Fix;
+use crate::fix::{Fix, Lift};
 use crate::lift;
 use crate::messages;
 use crate::place::Remark;
@@ -35,6 +35,7 @@ pub(super) fn round(
     let mut out = SortedMap::new();
     let mut notes = Notes::new();
     plan.refused.take();
+    plan.guarded.take();
     let texts = Texts::new(states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect());
     let fields = fields(plan, views, facts);
     for (n, state) in states.iter().enumerate() {
@@ -73,7 +74,10 @@ pub(super) fn round(
                     notes.entry(n).or_default().extend(left);
                 }
                 if let Some(guards) = plan.guards(facts) {
+                    let guarded = fixes.iter().filter(|fix| fix.lift == Lift::Guarded).count();
                     let (lifted, stranded) = lift::lift(view, facts, guards, fixes);
+                    let so_far = plan.guarded.get();
+                    plan.guarded.set((so_far.0 + guarded, so_far.1 + stranded.len()));
                     fixes = lifted;
                     for s in stranded {
                         let remark = Remark::warning(s.fix.at..s.fix.at, &s.fix.recipe, s.reason);

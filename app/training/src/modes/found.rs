@@ -76,6 +76,12 @@ fn decides_about_cuda(view: &FileView<'_>, test: Id, functions: &SortedSet<&str>
     words.any(|word| word.contains("cuda") || functions.contains(word))
 }
 
+/// The file in which an expression means the same, all of them (an empty path) for `args.mode`: `device` is another value in each.
+fn reach<'p>(expression: &str, path: &'p str) -> &'p str {
+    let is_name = expression.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if is_name { path } else { "" }
+}
+
 /// Members of an enum class: name and assignment.
 pub fn enum_members<'t>(view: &FileView<'t>, class: Id) -> Vec<(&'t str, Id)> {
     let k = kinds();
@@ -113,14 +119,14 @@ impl Modes {
             turns: RefCell::default(),
         };
         let functions = functions_for_cuda(views);
-        let mut literals: SortedMap<String, Literals> = SortedMap::new();
+        let mut literals: SortedMap<(String, &str), Literals> = SortedMap::new();
         for view in views {
             let k = kinds();
             for &comparison in view.index.of_kind(k.comparison_operator) {
                 let Some((expression, members)) = modes.comparison(&view.index, comparison) else { continue };
                 let class = view.class_of(comparison).map_or("", |c| view.name_of(c));
                 let text = view.index.text_of(expression);
-                let seen = literals.entry(text.to_owned()).or_default();
+                let seen = literals.entry((text.to_owned(), reach(text, view.path))).or_default();
                 seen.singles_out |= members.iter().all(|m| is_vendor(m));
                 seen.decides |= functions.is_empty() || decides_about_cuda(view, comparison, &functions);
                 seen.names_mode |=
@@ -137,10 +143,13 @@ impl Modes {
             // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is
             // compared with "cuda" is a PyTorch device, and the chain works again once the device is renamed; a test
             // `in ("cpu", "gpu")` does not distinguish modes, and where a buffer is kept is none.
-            modes.expressions.retain(|text, _| {
-                let seen = &literals[text];
-                let differs = seen.singles_out && seen.members.len() >= 2;
-                !text.ends_with(".type") && seen.names_mode && differs && seen.decides
+            modes.expressions.retain(|text, uses| {
+                uses.retain(|used| {
+                    let seen = &literals[&(text.clone(), reach(text, &used.path))];
+                    let differs = seen.singles_out && seen.members.len() >= 2;
+                    !text.ends_with(".type") && seen.names_mode && differs && seen.decides
+                });
+                !uses.is_empty()
             });
             if modes.expressions.is_empty() {
                 return None;
