@@ -13,7 +13,6 @@ pub use members::free_value;
 pub use region::Region;
 
 use crate::classes::Classes;
-use crate::program_start::main_block;
 use crate::view::FileView;
 use python::names::dotted;
 use python::strings::plain_string;
@@ -247,19 +246,6 @@ impl Modes {
             .any(|t| self.tested(index, t).is_some_and(|m| m.contains(&self.target)))
     }
 
-    /// Whether only a library has the modes: files that neither train nor start a program choose by strings, and no training step can
-    /// read the choice.
-    pub fn are_of_a_library(&self, views: &[&FileView<'_>], classes: &Classes) -> bool {
-        let is_library = |view: &FileView<'_>| view.steps.training.is_empty() && main_block(view).is_none();
-        let chooses = |view: &FileView<'_>| self.expressions.values().flatten().any(|u| u.path == view.path);
-        let reads = |view: &FileView<'_>| {
-            view.steps.training.iter().any(|step| self.expression_at(view, classes, *step).is_some())
-        };
-        self.kind == ModeKind::Strings
-            && views.iter().any(|view| !view.steps.training.is_empty())
-            && views.iter().all(|view| !reads(view) && (is_library(view) || !chooses(view)))
-    }
-
     /// The mode expression that can be read at a node.
     pub fn expression_at(&self, view: &FileView<'_>, classes: &Classes, id: Id) -> Option<String> {
         let function = view.function_of(id);
@@ -281,7 +267,8 @@ impl Modes {
                     .any(|(around, f)| if around == 0 { view.binds_before(f, head, id) } else { view.binds(f, head) });
                 bound || view.binds_at_top(head, view.index.item(id).start, function.is_some())
             };
-            if !reachable {
+            let is_known = |used: &Use| found::reach(text, &used.path) == found::reach(text, view.path);
+            if !reachable || self.kind == ModeKind::Strings && !uses.iter().any(is_known) {
                 continue;
             }
             let near: usize = uses.iter().filter(|u| u.path == view.path).map(|u| u.count).sum();

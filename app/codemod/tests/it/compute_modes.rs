@@ -226,3 +226,29 @@ fn modes_of_a_library_are_not_those_of_a_program() {
     assert!(ported.files[1].text.contains("Module().to(\"hpu\")"), "{}", ported.files[1].text);
     assert!(ported.files[0].text.contains("self.to('hpu')"), "{}", ported.files[0].text);
 }
+
+#[test]
+fn branches_are_chosen_where_the_modes_reach_most_of_the_code() {
+    let check = |others: &str, expected: Style| {
+        let modes = "import torch
+
+
+def run(device, x):
+    if device == \"gpu\":
+        x = x.cuda()
+    elif device == \"cpu\":
+        x = x.cpu()
+    return x
+";
+        let options = Options { style: Style::Auto, ..in_place("hpu") };
+        let ported = port_files(&[("bench.py", modes), ("train.py", others)], &options);
+        assert_eq!(ported.style, expected, "{others}");
+        assert!(!ported.files[1].text.contains("cuda"), "{}", ported.files[1].text);
+    };
+    check("", Style::Branch);
+    check("import torch\n\nnet.to(\"cuda\")\nx = torch.zeros(3, device=\"cuda\")\n", Style::InPlace);
+    check(
+        "import torch\n\n\ndef zeros(device):\n    return torch.zeros(3, device=\"cuda\")\n\n\nx = y.cuda()\n",
+        Style::InPlace,
+    );
+}

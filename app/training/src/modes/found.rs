@@ -77,7 +77,7 @@ fn decides_about_cuda(view: &FileView<'_>, test: Id, functions: &SortedSet<&str>
 }
 
 /// The file in which an expression means the same, all of them (an empty path) for `args.mode`: `device` is another value in each.
-fn reach<'p>(expression: &str, path: &'p str) -> &'p str {
+pub(super) fn reach<'p>(expression: &str, path: &'p str) -> &'p str {
     let is_name = expression.chars().all(|c| c.is_alphanumeric() || c == '_');
     if is_name { path } else { "" }
 }

@@ -103,19 +103,6 @@ fn a_test_for_the_target_in_place_of_the_vendor() {
 }
 
 #[test]
-fn the_modes_of_a_library() {
-    let check = |library: &str, expected: bool| {
-        let fit = "def fit(net):\n    net(x).backward()\n";
-        let chooses = "def run(mode):\n    if mode == 'gpu':\n        g()\n    elif mode == 'cpu':\n        f()\n";
-        marked::check(&format!("{fit}#- library.py\n{chooses}{library}\n"), expected, |at| {
-            modes(at).are_of_a_library(&at.project_views(), &at.project.classes)
-        });
-    };
-    check("", true);
-    check("if __name__ == '__main__':\n    run('gpu')", false);
-}
-
-#[test]
 fn options_that_lack_the_target() {
     let check = |choices: &str, expected: &str| {
         let program = format!("{ENUM}parser.add_argument('--mode', choices={choices})\n").replace("GPU", "gpu");
