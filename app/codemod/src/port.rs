@@ -115,7 +115,6 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         },
         device: None,
         own_mode: false,
-        without_modes: false,
         names_device: None,
         naming_device: None,
         unused: None,
@@ -164,7 +163,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         facts.hands_losses = *plan.hands_losses.get_or_insert(facts.hands_losses);
         facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
-        if plan.without_modes || plan.style == Style::Agnostic {
+        if plan.style == Style::Agnostic {
             facts.modes = None;
         }
         if !std::mem::replace(&mut begun, true) {
@@ -188,7 +187,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         }
         let (mut replacements, notes) = round(&plan, states, &views, &facts);
         if rounds == 1 && plan.modes_reach_little() && !states.iter().any(State::is_changed) {
-            (plan.style, plan.without_modes, rounds) = (Style::InPlace, true, 0);
+            (plan.style, rounds) = (Style::InPlace, 0);
             continue;
         }
         let mut faults: Vec<(usize, Fault)> = Vec::new();

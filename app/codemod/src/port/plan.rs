@@ -34,8 +34,6 @@ pub(super) struct Plan<'a> {
     pub(super) own_mode: bool,
     /// The target as a device beside others, in the agnostic style.
     pub(super) device: Option<ByDevice<'a>>,
-    /// Whether the compute modes of the project count as none: they reach too little of the code that has to change.
-    pub(super) without_modes: bool,
     /// Whether a file of the original project names a device; known from the first round on.
     pub(super) names_device: Option<bool>,
     /// Functions and classes of the original project that name a device.
