@@ -148,6 +148,14 @@ mod tests {
         // Whether there is a name, not a use of it.
         check("if hasattr(torch.cuda, 'x') and getattr(torch.cuda.amp, 'y') is not None:\n    pass\n", &[]);
         check("y = getattr(torch.cuda.amp, 'y')\n", &["1 name torch.cuda.amp"]);
+        let of_cuda = "from torch.cuda.amp import X";
+        let either = |other: &str| format!("try:\n    {other}\nexcept ImportError:\n    {of_cuda}\nX()\n");
+        check(&either("from torch.amp import X"), &["4 import torch.cuda.amp.X"]);
+        check(&either("from torch.cpu.amp import X"), &["4 import torch.cuda.amp.X", "5 name torch.cuda.amp.X"]);
+        check(
+            &format!("from torch.amp import X\n{of_cuda}\nX()\n"),
+            &["2 import torch.cuda.amp.X", "3 name torch.cuda.amp.X"],
+        );
         // A function's imports are only visible in that function.
         check(
             "def f():\n    from torch.cuda import Stream\n    g = lambda: Stream()\ndef g():\n    Stream()\n",

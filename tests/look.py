@@ -12,6 +12,7 @@ on the target depends on them, and are left out (the last by whoever asks, who k
 - an annotation with a class of `torch.cuda`, which every build of PyTorch has;
 - text for people: what is printed, logged, raised or shown as help; a string as a statement;
 - `hasattr(torch.cuda, "name")` and comparisons of `getattr(torch.cuda, "name")`, whose answer is the same in every build of PyTorch;
+- uses of a name that another arm imports from PyTorch for any device (`torch.amp`): the import from `torch.cuda` is the place that tells;
 - a part of a path, and the name of an option (`dest="cuda"`), which are the same on every machine;
 - what the program has in place of its own code for the target: by a chain of tests, or in a list or table that names the target too.
 """
@@ -59,6 +60,33 @@ def imported_in(around):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             todo.extend(ast.iter_child_nodes(node))
     return names
+
+
+def of_either(tree):
+    """Names that one arm imports from `torch.cuda`, and another from PyTorch for any device."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If):
+            arms = [node.body, node.orelse]
+        elif isinstance(node, ast.Try):
+            arms = [node.body, *(handler.body for handler in node.handlers)]
+        else:
+            continue
+        meanings = [imported_in(ast.Module(body=arm, type_ignores=[])) for arm in arms]
+        for of_cuda in meanings:
+            for name, meaning in of_cuda.items():
+                home = meaning.split(".")[:-1]
+                general = [part for part in home if part != "cuda"]
+                if home[:2] == ["torch", "cuda"]:
+                    found.update(
+                        name
+                        for other in meanings
+                        if (known := other.get(name, "").split("."))[-1] == meaning.split(".")[-1]
+                        and known[0] == "torch"
+                        and "cuda" not in known
+                        and set(known[:-1]) <= set(general)
+                    )
+    return found
 
 
 def bound_in(function):
@@ -198,6 +226,7 @@ class Mentions(ast.NodeVisitor):
             if isinstance(node, ast.arg):
                 self.parameters.add(node.arg)
         self.names = imported_in(tree)
+        self.of_either = of_either(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for one in node.names:
@@ -361,6 +390,8 @@ class Mentions(ast.NodeVisitor):
     def name(self, node):
         name = self.qualified(node)
         if name and (name == "torch.cuda" or name.startswith("torch.cuda.")):
+            if self.parents and ast.unparse(node).split(".")[0] in self.of_either:
+                return True
             # Told once in a file: whoever sets one of them often sets many.
             if not isinstance(node.ctx, ast.Load):
                 self.places.setdefault(("set", "torch.cuda"), []).append(node)

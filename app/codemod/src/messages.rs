@@ -56,6 +56,7 @@ messages! {
     cuda_call_left();
     cuda_name_harmless(name);
     cuda_import_left(name);
+    cuda_import_for_older(name, general);
     other_software_left(module, target);
     cuda_package_left(module);
     cuda_import_hides_names(module);

@@ -139,9 +139,12 @@ pub(crate) fn residue(
     for &call in view.calls("cuda").iter().filter(|call| index.receiver(**call).is_some()) {
         found.push((call, Severity::Warning, messages::cuda_call_left()));
     }
-    for binding in &view.names.bindings {
+    for (n, binding) in view.names.bindings.iter().enumerate() {
         if of_cuda(&binding.qualified) && index.kind(binding.statement) != k.assignment {
-            let message = messages::cuda_import_left(&binding.qualified);
+            let message = match view.names.only_without(n) {
+                Some(general) => messages::cuda_import_for_older(&binding.qualified, general),
+                None => messages::cuda_import_left(&binding.qualified),
+            };
             found.push((binding.part, Severity::Info, message));
         }
     }

@@ -37,8 +37,9 @@ pub struct Names {
     shadows: SortedMap<String, Vec<Option<Id>>>,
     /// Imported names with different meanings in different places; all others have one meaning everywhere.
     scoped: SortedSet<String>,
-    /// Bindings for older releases: where `try` imports `torch.amp.GradScaler`, `torch.cuda.amp.GradScaler` of `except`.
-    for_older: Vec<usize>,
+    /// Bindings for older releases, with those that replace them: `torch.cuda.amp.GradScaler` of `except`, where `try`
+    /// imports `torch.amp.GradScaler`.
+    for_older: FxHashMap<usize, usize>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub modules: Vec<String>,
     /// Modules of `from x import *`.
@@ -126,20 +127,26 @@ impl Names {
             .filter(|b| b.scope.is_some() || names.shadows.contains_key(&b.local))
             .map(|b| b.local.clone())
             .collect();
-        names.for_older = names.by_local.values().flat_map(|of_name| names.replaced(index, of_name)).collect();
+        let of_names = names.by_local.values();
+        names.for_older =
+            of_names.flat_map(|of_name| of_name.iter().filter_map(|n| names.newer(index, *n, of_name))).collect();
         names
     }
 
-    /// Of the bindings of a name those that an alternative import replaces by the same name for any device.
-    fn replaced(&self, index: &Index<'_>, of_name: &[usize]) -> Vec<usize> {
-        let is_replaced = |older: &&usize| {
-            let older = &self.bindings[**older];
-            of_name.iter().map(|n| &self.bindings[*n]).any(|newer| {
-                is_for_any_device(&newer.qualified, &older.qualified)
-                    && are_alternatives(index, newer.statement, older.statement)
-            })
+    /// A binding, and another of its name by which an alternative import replaces it: of the same thing, for any device.
+    fn newer(&self, index: &Index<'_>, older: usize, of_name: &[usize]) -> Option<(usize, usize)> {
+        let binding = &self.bindings[older];
+        let replaces = |newer: &&usize| {
+            let newer = &self.bindings[**newer];
+            is_for_any_device(&newer.qualified, &binding.qualified)
+                && are_alternatives(index, newer.statement, binding.statement)
         };
-        of_name.iter().filter(is_replaced).copied().collect()
+        of_name.iter().find(replaces).map(|newer| (older, *newer))
+    }
+
+    /// What a binding is for releases that lack, if an alternative import takes that: `torch.amp.GradScaler`.
+    pub fn only_without(&self, binding: usize) -> Option<&str> {
+        self.for_older.get(&binding).map(|newer| &*self.bindings[*newer].qualified)
     }
 
     /// Where names are bound by something other than an import.
@@ -185,7 +192,7 @@ impl Names {
 
     /// The bindings of a name, without those for older releases.
     fn named(&self, name: &str) -> impl DoubleEndedIterator<Item = &Binding> {
-        let numbers = self.by_local.get(name).into_iter().flatten().filter(|n| !self.for_older.contains(n));
+        let numbers = self.by_local.get(name).into_iter().flatten().filter(|n| !self.for_older.contains_key(n));
         numbers.map(|n| &self.bindings[*n])
     }
 

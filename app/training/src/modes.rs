@@ -8,7 +8,7 @@ mod region;
 
 pub use constructor::initialised;
 pub use found::enum_members;
-use found::mode_enum;
+use found::{Literals, mode_enum};
 pub use members::free_value;
 pub use region::Region;
 
@@ -48,11 +48,13 @@ pub struct Modes {
     turns: RefCell<FxHashMap<(usize, Id), Option<Id>>>,
 }
 
+/// The comparisons of an expression in a class of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Use {
     path: String,
     class: String,
     count: usize,
+    literals: Literals,
 }
 
 const VENDOR: [&str; 3] = ["gpu", "cuda", "nvidia"];

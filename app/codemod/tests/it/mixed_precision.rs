@@ -1,6 +1,8 @@
 //! Mixed precision: scalers of the loss, and types that a program chooses.
 
-use crate::ports::{SCRIPT, check_in_project, check_said, check_silent, in_place, port_files, ported, ported_script};
+use crate::ports::{
+    SCRIPT, check_in_project, check_said, check_said_at, check_silent, in_place, port_files, ported, ported_script,
+};
 use crate::step::{HEAD, check_refused, step_lines, to_ipu};
 
 #[test]
@@ -15,6 +17,14 @@ fn mixed_precision_goes_on_whichever_side_it_is() {
         let (ported, said) = to_ipu(&text);
         assert!(ported.ends_with("training_step(x, y)\n    loss = loss.mean()\n"), "{said}{ported}");
     }
+}
+
+#[test]
+fn a_scaler_for_older_releases_is_told_at_its_import() {
+    let script = "if NEW:\n    from torch.amp import GradScaler\nelse:\n    from torch.cuda.amp import GradScaler\n\n\n\
+                  class Scaler(GradScaler):\n    pass\n";
+    check_said_at("xpu", script, 4, "is imported only where PyTorch lacks `torch.amp.GradScaler`");
+    check_silent("xpu", script);
 }
 
 #[test]
