@@ -39,7 +39,7 @@ pub struct Names {
     scoped: SortedSet<String>,
     /// Bindings for older releases, with those that replace them: `torch.cuda.amp.GradScaler` of `except`, where `try`
     /// imports `torch.amp.GradScaler`.
-    for_older: FxHashMap<usize, usize>,
+    for_older: Vec<(usize, usize)>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub modules: Vec<String>,
     /// Modules of `from x import *`.
@@ -146,7 +146,7 @@ impl Names {
 
     /// What a binding is for releases that lack, if an alternative import takes that: `torch.amp.GradScaler`.
     pub fn only_without(&self, binding: usize) -> Option<&str> {
-        self.for_older.get(&binding).map(|newer| &*self.bindings[*newer].qualified)
+        self.for_older.iter().find(|(older, _)| *older == binding).map(|(_, newer)| &*self.bindings[*newer].qualified)
     }
 
     /// Where names are bound by something other than an import.
@@ -192,7 +192,7 @@ impl Names {
 
     /// The bindings of a name, without those for older releases.
     fn named(&self, name: &str) -> impl DoubleEndedIterator<Item = &Binding> {
-        let numbers = self.by_local.get(name).into_iter().flatten().filter(|n| !self.for_older.contains_key(n));
+        let numbers = self.by_local.get(name).into_iter().flatten().filter(|n| self.only_without(**n).is_none());
         numbers.map(|n| &self.bindings[*n])
     }
 

@@ -75,10 +75,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether the program's own modes say nothing about most of the code that has to change: one script of many has them.
+    /// Whether the program's own modes decide about less than half of the code that has to change: one script of many has
+    /// them, or nothing is left to change.
     pub(super) fn modes_reach_little(&self) -> bool {
         let (guarded, stranded) = self.guarded.get();
-        self.options.style == Style::Auto && self.style == Style::Branch && !self.own_mode && 2 * stranded > guarded
+        let reach_little = guarded == 0 || 2 * stranded > guarded;
+        self.options.style == Style::Auto && self.style == Style::Branch && !self.own_mode && reach_little
     }
 
     /// Whether a rule takes part in this port.

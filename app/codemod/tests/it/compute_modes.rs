@@ -246,6 +246,11 @@ def run(device, x):
         assert!(!ported.files[1].text.contains("cuda"), "{}", ported.files[1].text);
     };
     check("", Style::Branch);
+    // A second port finds nothing to change, and takes the same style as the first.
+    let options = Options { style: Style::Auto, ..in_place("hpu") };
+    let modes = "def name(mode):\n    if mode == \"gpu\":\n        return \"g\"\n    elif mode == \"cpu\":\n        return \"c\"\n";
+    let ported = port_files(&[("a.py", modes), ("b.py", "import torch\n\nnet.to(\"hpu\")\n")], &options);
+    assert!(ported.style == Style::InPlace && !ported.files[0].changed);
     check("import torch\n\nnet.to(\"cuda\")\nx = torch.zeros(3, device=\"cuda\")\n", Style::InPlace);
     check(
         "import torch\n\n\ndef zeros(device):\n    return torch.zeros(3, device=\"cuda\")\n\n\nx = y.cuda()\n",
