@@ -23,6 +23,7 @@ messages! {
     output_is_unbound(name);
     port_does_not_end();
     no_compute_modes();
+    modes_decide_little(without_test, changes);
     no_torch_device(target);
     shares_its_line();
     unnamed_arguments();

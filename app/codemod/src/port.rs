@@ -1,5 +1,6 @@
 //! The driver: files in, [`Ported`] out, by rounds to a fixed point.
 
+mod auto_style;
 mod before;
 mod blank_lines;
 mod doubled;
@@ -27,6 +28,7 @@ use crate::place;
 use crate::ported::{Options, Ported, Severity, SourceFile, Style};
 use crate::recipe::{RecipeSet, Target};
 use crate::residue::residue;
+use crate::rope::Replacement;
 use crate::settings::Settings;
 use finish::finish;
 use gate::Fault;
@@ -36,7 +38,7 @@ use python::Trees;
 use round::round;
 use rustc_hash::{FxHashSet, FxHasher};
 use sorting::{SortedMap, SortedSet};
-use state::{Origin, State, views};
+use state::{Origin, State, authors, views};
 use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -127,6 +129,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         lacking: RefCell::default(),
         lost: RefCell::default(),
         guarded: Cell::default(),
+        chooses_style: false,
         barred: RefCell::default(),
     };
     plan.device =
@@ -134,13 +137,11 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
     for state in states.iter_mut() {
         state.bar_notebook(target.facts.launcher.as_deref());
     }
-    let (mut rounds, mut begun, mut ends) = (0, false, true);
-    // The texts of the rounds so far.
-    let mut seen = FxHashSet::default();
+    let (mut rounds, mut begun, mut ends) = (Rounds::default(), false, true);
     // How often each file was restarted.
     let mut restarts = vec![0; states.len()];
     loop {
-        rounds += 1;
+        rounds.count += 1;
         let views = views(states);
         let hollow: Vec<usize> = (0..states.len())
             .filter(|n| states[*n].is_changed() && views[*n].as_ref().is_some_and(|v| v.index.has_empty_block()))
@@ -181,15 +182,14 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             };
             if let Some(missing) = missing {
                 let notes = Notes::from_iter([(0, vec![place::no_test(missing)])]);
-                let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds));
+                let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds.count));
                 return (ported, trace.into_inner());
+            }
+            if options.style == Style::Auto {
+                auto_style::choose(&mut plan, states, &views, &facts);
             }
         }
         let (mut replacements, notes) = round(&plan, states, &views, &facts);
-        if rounds == 1 && plan.modes_reach_little() && !states.iter().any(State::is_changed) {
-            (plan.style, rounds) = (Style::InPlace, 0);
-            continue;
-        }
         let mut faults: Vec<(usize, Fault)> = Vec::new();
         if replacements.values().all(Vec::is_empty) {
             faults.extend(
@@ -197,20 +197,19 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             );
             let kept = faults.is_empty() && keep_guards(&mut plan, states, &views, &facts);
             if kept {
-                rounds = 0;
-                seen.clear();
+                rounds = Rounds::default();
                 continue;
             }
             if faults.is_empty() {
-                let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds).filter(|_| ends));
+                let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds.count).filter(|_| ends));
                 return (ported, trace.into_inner());
             }
-        } else if rounds >= MOST_ROUNDS || !seen.insert(of_texts(states)) {
+        } else if rounds.is_endless(states) {
             ends = false;
-            let endless = std::mem::take(&mut replacements).into_iter().filter(|(_, edits)| !edits.is_empty());
-            faults.extend(endless.map(|(n, edits)| (n, Fault::endless(&edits))));
+            faults = rounds.repeated(std::mem::take(&mut replacements));
         }
         for (n, replacements) in replacements {
+            rounds.edits.extend(replacements.iter().map(|edit| (n, edit.by.id.clone())));
             let by = states[n].apply(&replacements);
             if !by.is_empty() {
                 let shown = by.iter().map(|by| by.recipe.clone()).collect::<SortedSet<_>>();
@@ -229,17 +228,41 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
                 by.iter().for_each(|by| plan.bar(n, by, why.clone()));
                 states[n].restart();
             }
-            rounds = 0;
-            seen.clear();
+            rounds = Rounds::default();
         }
     }
 }
 
-/// A hash of all texts.
-fn of_texts(states: &[State<'_>]) -> u64 {
-    let mut hasher = FxHasher::default();
-    states.iter().for_each(|state| state.text.hash(&mut hasher));
-    hasher.finish()
+/// The rounds since a file was restarted.
+#[derive(Default)]
+struct Rounds {
+    count: usize,
+    /// Hashes of all texts.
+    texts: FxHashSet<u64>,
+    /// By file, with their ids.
+    edits: FxHashSet<(usize, String)>,
+}
+
+impl Rounds {
+    /// Whether these texts are those of an earlier round, or there were too many rounds.
+    fn is_endless(&mut self, states: &[State<'_>]) -> bool {
+        let mut hasher = FxHasher::default();
+        states.iter().for_each(|state| state.text.hash(&mut hasher));
+        self.count >= MOST_ROUNDS || !self.texts.insert(hasher.finish())
+    }
+
+    /// The edits that an earlier round made too; all, if none is.
+    fn repeated(&self, replacements: SortedMap<usize, Vec<Replacement>>) -> Vec<(usize, Fault)> {
+        let is_repeated = |n: usize, id: &String| self.edits.contains(&(n, id.clone()));
+        let any = replacements.iter().any(|(n, edits)| edits.iter().any(|edit| is_repeated(*n, &edit.by.id)));
+        let faults = replacements.into_iter().filter_map(|(n, edits)| {
+            let by = authors(&edits).into_iter().filter(|by| !any || is_repeated(n, &by.id));
+            let by: Vec<_> = by.cloned().collect();
+            let (why, or) = (messages::would_not_end(), messages::port_does_not_end());
+            (!by.is_empty()).then_some((n, Fault { by, why, or }))
+        });
+        faults.collect()
+    }
 }
 
 /// Reverts files with tests for the source vendor's card whose code still needs it; whether there are any.

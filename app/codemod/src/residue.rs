@@ -141,7 +141,7 @@ pub(crate) fn residue(
     }
     for (n, binding) in view.names.bindings.iter().enumerate() {
         if of_cuda(&binding.qualified) && index.kind(binding.statement) != k.assignment {
-            let message = match view.names.only_without(n) {
+            let message = match view.names.newer_home(n).filter(|home| !of_cuda(home)) {
                 Some(general) => messages::cuda_import_for_older(&binding.qualified, general),
                 None => messages::cuda_import_left(&binding.qualified),
             };

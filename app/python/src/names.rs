@@ -23,6 +23,16 @@ pub struct Binding {
 /// How many more parts a name has at most by another home: `lightning.pytorch` is `pytorch_lightning`.
 const FURTHER_PARTS: usize = 4;
 
+/// A binding that takes part only in its own arm, where its name has another in an alternative one.
+#[derive(Debug)]
+struct Either {
+    /// Numbers of the bindings.
+    fallback: usize,
+    preferred: usize,
+    /// The arm of the fallback.
+    arm: Id,
+}
+
 /// All bindings of a file.
 #[derive(Debug, Default)]
 pub struct Names {
@@ -37,9 +47,9 @@ pub struct Names {
     shadows: SortedMap<String, Vec<Option<Id>>>,
     /// Imported names with different meanings in different places; all others have one meaning everywhere.
     scoped: SortedSet<String>,
-    /// Bindings for older releases, with those that replace them: `torch.cuda.amp.GradScaler` of `except`, where `try`
-    /// imports `torch.amp.GradScaler`.
-    for_older: Vec<(usize, usize)>,
+    /// Two imports of one thing for different releases: `torch.amp.GradScaler` in `try`, `torch.cuda.amp.GradScaler` in
+    /// `except`.
+    either: Vec<Either>,
     /// Modules that are imported by name, in full: `torch.nn` of `import torch.nn`.
     pub modules: Vec<String>,
     /// Modules of `from x import *`.
@@ -127,26 +137,37 @@ impl Names {
             .filter(|b| b.scope.is_some() || names.shadows.contains_key(&b.local))
             .map(|b| b.local.clone())
             .collect();
-        let of_names = names.by_local.values();
-        names.for_older =
-            of_names.flat_map(|of_name| of_name.iter().filter_map(|n| names.newer(index, *n, of_name))).collect();
+        let pairs =
+            names.by_local.values().flat_map(|n| n.iter().flat_map(move |one| n.iter().map(move |two| (*one, *two))));
+        names.either = pairs.filter_map(|(one, two)| names.either(index, one, two)).collect();
         names
     }
 
-    /// A binding, and another of its name by which an alternative import replaces it: of the same thing, for any device.
-    fn newer(&self, index: &Index<'_>, older: usize, of_name: &[usize]) -> Option<(usize, usize)> {
-        let binding = &self.bindings[older];
-        let replaces = |newer: &&usize| {
-            let newer = &self.bindings[**newer];
-            is_for_any_device(&newer.qualified, &binding.qualified)
-                && are_alternatives(index, newer.statement, binding.statement)
+    /// Two bindings of one thing, the first for releases without the second.
+    fn either(&self, index: &Index<'_>, fallback: usize, preferred: usize) -> Option<Either> {
+        let k = kinds();
+        let (one, two) = (&self.bindings[fallback], &self.bindings[preferred]);
+        let moved = is_new_home(&two.qualified, &one.qualified);
+        if one.scope != two.scope || !moved && !is_new_home(&one.qualified, &two.qualified) {
+            return None;
+        }
+        let around = index.ancestors(one.statement).find(|around| index.is_within(two.statement, *around))?;
+        let arm = |binding: &Binding| index.ancestors(binding.statement).take_while(|at| *at != around).last();
+        let (arm, other) = (arm(one)?, arm(two)?);
+        let is_fallback = match index.kind(around) {
+            kind if kind == k.if_statement => moved,
+            kind if kind == k.try_statement => {
+                index.kind(arm) == k.except_clause && index.kind(other) != k.finally_clause
+            }
+            _ => false,
         };
-        of_name.iter().find(replaces).map(|newer| (older, *newer))
+        is_fallback.then_some(Either { fallback, preferred, arm })
     }
 
-    /// What a binding is for releases that lack, if an alternative import takes that: `torch.amp.GradScaler`.
-    pub fn only_without(&self, binding: usize) -> Option<&str> {
-        self.for_older.iter().find(|(older, _)| *older == binding).map(|(_, newer)| &*self.bindings[*newer].qualified)
+    /// The name that an alternative import binds, of a binding for releases without it.
+    pub fn newer_home(&self, binding: usize) -> Option<&str> {
+        let either = self.either.iter().find(|either| either.fallback == binding)?;
+        Some(&self.bindings[either.preferred].qualified)
     }
 
     /// Where names are bound by something other than an import.
@@ -190,16 +211,21 @@ impl Names {
             .collect();
     }
 
-    /// The bindings of a name, without those for older releases.
-    fn named(&self, name: &str) -> impl DoubleEndedIterator<Item = &Binding> {
-        let numbers = self.by_local.get(name).into_iter().flatten().filter(|n| self.only_without(**n).is_none());
-        numbers.map(|n| &self.bindings[*n])
+    /// The bindings of a name that count at a node: of two for different releases, the one of its arm, or the preferred one.
+    fn named(&self, index: &Index<'_>, at: Id, name: &str) -> impl DoubleEndedIterator<Item = &Binding> {
+        let counts = move |n: &&usize| {
+            !self
+                .either
+                .iter()
+                .any(|either| **n == if index.is_within(at, either.arm) { either.preferred } else { either.fallback })
+        };
+        self.by_local.get(name).into_iter().flatten().filter(counts).map(|n| &self.bindings[*n])
     }
 
     /// The import bindings that a plain name refers to at a node; none if something else binds it closer by.
     fn visible(&self, index: &Index<'_>, at: Id, name: &str) -> Option<Vec<&Binding>> {
         let k = kinds();
-        let bindings: Vec<&Binding> = self.named(name).collect();
+        let bindings: Vec<&Binding> = self.named(index, at, name).collect();
         let shadows = self.shadows.get(name);
         let functions = index
             .ancestors(at)
@@ -246,7 +272,7 @@ impl Names {
         let base = if self.scoped.contains(head) {
             &self.visible(index, id, head)?.last()?.qualified
         } else {
-            &self.named(head).next_back()?.qualified
+            &self.named(index, id, head).next_back()?.qualified
         };
         Some(if rest.is_empty() { base.clone() } else { format!("{base}.{rest}") })
     }
@@ -298,7 +324,7 @@ impl Names {
             exactly || (several && canonical(&joined(&b.qualified, rest)) == canonical(qualified))
         };
         match self.by_local.get(head) {
-            Some(_) if !self.scoped.contains(head) => self.named(head).any(means),
+            Some(_) if !self.scoped.contains(head) => self.named(index, id, head).any(means),
             Some(_) => self.visible(index, id, head).is_some_and(|bindings| bindings.into_iter().any(means)),
             // A fragment without its imports, or a name that is not a module: it is taken literally.
             None => {
@@ -318,7 +344,9 @@ impl Names {
         // Module-level code runs in order, and an import further down has not run by then.
         let runs_at_once =
             !index.ancestors(at).any(|a| [kinds().function_definition, kinds().lambda].contains(&index.kind(a)));
-        let reached = bound.filter(|(number, _)| match &self.bindings[*number] {
+        let is_either = |number: usize| self.either.iter().any(|e| [e.fallback, e.preferred].contains(&number));
+        let sure = bound.filter(|(number, _)| !is_either(*number));
+        let reached = sure.filter(|(number, _)| match &self.bindings[*number] {
             Binding { scope: Some(scope), .. } => index.is_within(at, *scope),
             Binding { statement, .. } => !runs_at_once || index.item(*statement).start <= index.item(at).start,
         });
@@ -393,26 +421,11 @@ pub fn has_several_homes(qualified: &str) -> bool {
         || qualified == "torch.amp.GradScaler"
 }
 
-/// Whether a name is that of another for any device: `torch.amp.GradScaler`, of `torch.cuda.amp.GradScaler`.
-fn is_for_any_device(name: &str, of_cuda: &str) -> bool {
-    let (Some((home, name)), Some((cuda_home, cuda_name))) = (name.rsplit_once('.'), of_cuda.rsplit_once('.')) else {
-        return false;
-    };
-    let mut of_both = cuda_home.split('.').filter(|part| *part != "cuda");
-    let is_part = |part| of_both.any(|other| other == part);
-    name == cuda_name && cuda_home.split('.').any(|part| part == "cuda") && home.split('.').all(is_part)
-}
-
-/// Whether of two statements at most one runs: they are in arms of one `if`, or one is for what the other raises.
-fn are_alternatives(index: &Index<'_>, one: Id, other: Id) -> bool {
-    let k = kinds();
-    let Some(around) = index.ancestors(one).find(|a| index.is_within(other, *a)) else { return false };
-    let arm = |statement| index.ancestors(statement).take_while(|a| *a != around).last().map(|arm| index.kind(arm));
-    let arms = [arm(one), arm(other)];
-    index.kind(around) == k.if_statement
-        || index.kind(around) == k.try_statement
-            && arms.contains(&Some(k.except_clause))
-            && !arms.contains(&Some(k.finally_clause))
+/// Whether a name is what newer releases of PyTorch call another: all of `torch.cuda.amp` is in `torch.amp`, as the deprecations in
+/// `torch/cuda/amp` of PyTorch 2.4 say, and `torch.autocast` is that of `torch.amp`.
+fn is_new_home(name: &str, of: &str) -> bool {
+    let Some(part) = of.strip_prefix("torch.cuda.amp.") else { return false };
+    name.strip_prefix("torch.amp.") == Some(part) || (name, part) == ("torch.autocast", "autocast")
 }
 
 /// What a qualified name is called in a module, if it is directly in it.
@@ -560,21 +573,27 @@ mod tests {
     }
 
     #[test]
-    fn a_name_whose_older_home_is_an_alternative() {
-        let check = |first: &str, second: &str, expected: &str| {
-            let by_version = format!("if NEW:\n    {first}\nelse:\n    {second}\nX(here)\n");
-            qualified(&by_version, Some(expected));
-            let by_error = format!("try:\n    {first}\nexcept ImportError:\n    {second}\nX(here)\n");
-            qualified(&by_error, Some(expected));
+    fn a_name_with_two_homes_for_different_releases() {
+        let check = |first: &str, second: &str, by_version: &str, by_error: &str| {
+            qualified(&format!("if NEW:\n    {first}\nelse:\n    {second}\nX(here)\n"), Some(by_version));
+            qualified(&format!("try:\n    {first}\nexcept ImportError:\n    {second}\nX(here)\n"), Some(by_error));
         };
         let (general, of_cuda) = ("from torch.amp import X", "from torch.cuda.amp import X");
-        check(general, of_cuda, "torch.amp.X");
-        check(of_cuda, general, "torch.amp.X");
-        check("from torch import X", of_cuda, "torch.X");
-        check("from torch.cpu.amp import X", of_cuda, "torch.cuda.amp.X");
-        check("from torch.amp import Y as X", of_cuda, "torch.cuda.amp.X");
+        check(general, of_cuda, "torch.amp.X", "torch.amp.X");
+        check(of_cuda, general, "torch.amp.X", "torch.cuda.amp.X");
+        // Not one thing in two releases: the last one counts, as elsewhere.
+        check("from torch.cpu.amp import X", of_cuda, "torch.cuda.amp.X", "torch.cuda.amp.X");
+        check("from torch import X", "from torch.cuda import X", "torch.cuda.X", "torch.cuda.X");
+        check("from torch.amp import Y as X", of_cuda, "torch.cuda.amp.X", "torch.cuda.amp.X");
         qualified(&format!("{general}\n{of_cuda}\nX(here)\n"), Some("torch.cuda.amp.X"));
         qualified(&format!("try:\n    {general}\nfinally:\n    {of_cuda}\nX(here)\n"), Some("torch.cuda.amp.X"));
+        // In an arm its own import counts.
+        let within = format!("if NEW:\n    {general}\nelse:\n    {of_cuda}\n    X(here)\n");
+        qualified(&within, Some("torch.cuda.amp.X"));
+        let functions = format!(
+            "if NEW:\n    def f():\n        {general}\nelse:\n    def f():\n        {of_cuda}\n        X(here)\n"
+        );
+        qualified(&functions, Some("torch.cuda.amp.X"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod region;
 
 pub use constructor::initialised;
 pub use found::enum_members;
-use found::{Literals, mode_enum};
+use found::mode_enum;
 pub use members::free_value;
 pub use region::Region;
 
@@ -48,13 +48,11 @@ pub struct Modes {
     turns: RefCell<FxHashMap<(usize, Id), Option<Id>>>,
 }
 
-/// The comparisons of an expression in a class of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Use {
     path: String,
     class: String,
     count: usize,
-    literals: Literals,
 }
 
 const VENDOR: [&str; 3] = ["gpu", "cuda", "nvidia"];
@@ -269,8 +267,7 @@ impl Modes {
                     .any(|(around, f)| if around == 0 { view.binds_before(f, head, id) } else { view.binds(f, head) });
                 bound || view.binds_at_top(head, view.index.item(id).start, function.is_some())
             };
-            let is_known = |used: &Use| found::reach(text, &used.path) == found::reach(text, view.path);
-            if !reachable || self.kind == ModeKind::Strings && !uses.iter().any(is_known) {
+            if !reachable {
                 continue;
             }
             let near: usize = uses.iter().filter(|u| u.path == view.path).map(|u| u.count).sum();

@@ -2,12 +2,12 @@
 //! original do not count.
 
 use super::plan::Plan;
-use super::state::{State, authors};
+use super::state::State;
 use crate::definitions::Said;
 use crate::messages;
 use crate::ported::Edit;
 use crate::rewrite::KNOWN_MODULES;
-use crate::rope::{Provenance, Replacement};
+use crate::rope::Provenance;
 use python::compiles::{Rule, refused};
 use python::lines::{line_end, line_start};
 use python::notebook::{changed_magic, is_notebook, lost_heading};
@@ -24,14 +24,6 @@ pub(super) struct Fault {
     pub(super) why: Said,
     /// The message if the file is unchanged.
     pub(super) or: Said,
-}
-
-impl Fault {
-    /// The edits of a round that the rules would make again and again.
-    pub(super) fn endless(replacements: &[Replacement]) -> Self {
-        let by = authors(replacements).into_iter().cloned().collect();
-        Self { by, why: messages::would_not_end(), or: messages::port_does_not_end() }
-    }
 }
 
 /// The first error in a file that was not there before.

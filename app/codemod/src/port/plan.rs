@@ -23,6 +23,15 @@ use training::{FileInProject, FileView, ProjectFacts, Unused};
 /// Messages by file.
 pub(super) type Notes = SortedMap<usize, Vec<Remark>>;
 
+/// Changes that need a test for the target.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Guarded {
+    /// All of them.
+    pub(super) changes: usize,
+    /// Those for which the program has no test.
+    pub(super) without_test: usize,
+}
+
 /// Decisions for the whole port.
 pub(super) struct Plan<'a> {
     pub(super) recipes: &'a Target,
@@ -54,8 +63,10 @@ pub(super) struct Plan<'a> {
     pub(super) lacking: RefCell<Notes>,
     /// What edits cost at the places that they change, by places of the original.
     pub(super) lost: RefCell<Notes>,
-    /// Changes of this round that need a guard, and those of them for which there is none.
-    pub(super) guarded: Cell<(usize, usize)>,
+    /// Changes of this round that need a test for the target.
+    pub(super) guarded: Cell<Guarded>,
+    /// The style is being chosen: nothing counts as rejected.
+    pub(super) chooses_style: bool,
     /// Edits and recipes that are disabled for a file, by file: they would make it invalid.
     pub(super) barred: RefCell<SortedMap<usize, SortedSet<String>>>,
 }
@@ -73,14 +84,6 @@ impl<'a> Plan<'a> {
             Style::Agnostic => self.device.as_ref().map(|device| device as &dyn Guards),
             Style::Auto | Style::InPlace => None,
         }
-    }
-
-    /// Whether the program's own modes decide about less than half of the code that has to change: one script of many has
-    /// them, or nothing is left to change.
-    pub(super) fn modes_reach_little(&self) -> bool {
-        let (guarded, stranded) = self.guarded.get();
-        let reach_little = guarded == 0 || 2 * stranded > guarded;
-        self.options.style == Style::Auto && self.style == Style::Branch && !self.own_mode && reach_little
     }
 
     /// Whether a rule takes part in this port.
@@ -180,6 +183,6 @@ impl<'a> Plan<'a> {
     }
 
     pub(super) fn rejected(&self, recipe: &Recipe) -> bool {
-        self.options.rejected_recipes.contains(&recipe.id)
+        !self.chooses_style && self.options.rejected_recipes.contains(&recipe.id)
     }
 }

@@ -47,7 +47,8 @@ pub(super) fn round(
         for fix in &mut fixes {
             fix.id = format!("{}@{}", fix.recipe, state.rope.origin(fix.at));
         }
-        fixes.retain(|f| !is_rejected(plan.options, &state.source.path, &f.id) && !plan.is_barred(n, &f.id));
+        fixes.retain(|f| plan.chooses_style || !is_rejected(plan.options, &state.source.path, &f.id));
+        fixes.retain(|f| !plan.is_barred(n, &f.id));
         fixes.retain(|f| !plan.is_kept(n, state.rope.origin(f.at)));
         by_rank(&mut fixes);
         let replacements = match &views[n] {
@@ -74,10 +75,12 @@ pub(super) fn round(
                     notes.entry(n).or_default().extend(left);
                 }
                 if let Some(guards) = plan.guards(facts) {
-                    let guarded = fixes.iter().filter(|fix| fix.lift == Lift::Guarded).count();
+                    let needs_test = |fix: &&Fix| fix.lift == Lift::Guarded;
+                    let mut guarded = plan.guarded.get();
+                    guarded.changes += fixes.iter().filter(needs_test).count();
                     let (lifted, stranded) = lift::lift(view, facts, guards, fixes);
-                    let so_far = plan.guarded.get();
-                    plan.guarded.set((so_far.0 + guarded, so_far.1 + stranded.len()));
+                    guarded.without_test += stranded.iter().map(|s| &s.fix).filter(needs_test).count();
+                    plan.guarded.set(guarded);
                     fixes = lifted;
                     for s in stranded {
                         let remark = Remark::warning(s.fix.at..s.fix.at, &s.fix.recipe, s.reason);

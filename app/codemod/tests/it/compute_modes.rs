@@ -227,33 +227,41 @@ fn modes_of_a_library_are_not_those_of_a_program() {
     assert!(ported.files[0].text.contains("self.to('hpu')"), "{}", ported.files[0].text);
 }
 
-#[test]
-fn branches_are_chosen_where_the_modes_reach_most_of_the_code() {
-    let check = |others: &str, expected: Style| {
-        let modes = "import torch
+/// What auto makes of a chain of modes in one file beside another, without the changes of these recipes: the style, and what it says
+/// at the chain.
+fn chosen(other: &str, rejected: &[&str]) -> (Style, Vec<String>) {
+    let modes = "import torch
 
 
-def run(device, x):
-    if device == \"gpu\":
+def run(mode, x):
+    if mode == \"gpu\":
         x = x.cuda()
-    elif device == \"cpu\":
+    elif mode == \"cpu\":
         x = x.cpu()
     return x
 ";
-        let options = Options { style: Style::Auto, ..in_place("hpu") };
-        let ported = port_files(&[("bench.py", modes), ("train.py", others)], &options);
-        assert_eq!(ported.style, expected, "{others}");
-        assert!(!ported.files[1].text.contains("cuda"), "{}", ported.files[1].text);
-    };
-    check("", Style::Branch);
-    // A second port finds nothing to change, and takes the same style as the first.
-    let options = Options { style: Style::Auto, ..in_place("hpu") };
+    let rejected_recipes = rejected.iter().map(|recipe| (*recipe).to_owned()).collect();
+    let options = Options { style: Style::Auto, rejected_recipes, ..in_place("hpu") };
+    let ported = port_files(&[("bench.py", modes), ("train.py", other)], &options);
+    let said = ported.files[0].diagnostics.iter().filter(|d| d.original.line == 5).map(|d| d.message.clone());
+    (ported.style, said.collect())
+}
+
+#[test]
+fn auto_takes_branches_where_modes_decide_about_the_changes() {
+    let zeros = "import torch\n\nx = torch.zeros(3, device=\"cuda\")\n";
+    assert_eq!(chosen("", &[]), (Style::Branch, vec![]));
+    assert_eq!(chosen(zeros, &[]), (Style::Branch, vec![]));
+    // What is rejected changes nothing else.
+    assert_eq!(chosen(zeros, &["hpu#model-to-device"]).0, Style::Branch);
+    let (style, said) = chosen(&format!("{zeros}y = torch.ones(3, device=\"cuda\")\n"), &[]);
+    assert!(style == Style::InPlace && said.iter().any(|said| said.contains("2 of 3 changes")), "{said:?}");
+}
+
+#[test]
+fn a_second_port_that_finds_nothing_takes_the_style_of_the_first() {
     let modes = "def name(mode):\n    if mode == \"gpu\":\n        return \"g\"\n    elif mode == \"cpu\":\n        return \"c\"\n";
+    let options = Options { style: Style::Auto, ..in_place("hpu") };
     let ported = port_files(&[("a.py", modes), ("b.py", "import torch\n\nnet.to(\"hpu\")\n")], &options);
-    assert!(ported.style == Style::InPlace && !ported.files[0].changed);
-    check("import torch\n\nnet.to(\"cuda\")\nx = torch.zeros(3, device=\"cuda\")\n", Style::InPlace);
-    check(
-        "import torch\n\n\ndef zeros(device):\n    return torch.zeros(3, device=\"cuda\")\n\n\nx = y.cuda()\n",
-        Style::InPlace,
-    );
+    assert!(ported.style == Style::InPlace && !ported.files[0].changed && ported.files[0].diagnostics.is_empty());
 }

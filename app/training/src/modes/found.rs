@@ -8,8 +8,8 @@ use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
 
 /// What an expression is compared with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Literals {
+#[derive(Default)]
+struct Literals {
     members: SortedSet<String>,
     /// Some test is true for a vendor's mode that is no device of PyTorch's: `"gpu"`, but not where it is taken for `"cuda"`.
     names_mode: bool,
@@ -76,12 +76,6 @@ fn decides_about_cuda(view: &FileView<'_>, test: Id, functions: &SortedSet<&str>
     words.any(|word| word.contains("cuda") || functions.contains(word))
 }
 
-/// The file in which an expression means the same, all of them (an empty path) for `args.mode`: `device` is another value in each.
-pub(super) fn reach<'p>(expression: &str, path: &'p str) -> &'p str {
-    let is_name = expression.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if is_name { path } else { "" }
-}
-
 /// Members of an enum class: name and assignment.
 pub fn enum_members<'t>(view: &FileView<'t>, class: Id) -> Vec<(&'t str, Id)> {
     let k = kinds();
@@ -119,44 +113,34 @@ impl Modes {
             turns: RefCell::default(),
         };
         let functions = functions_for_cuda(views);
+        let mut literals: SortedMap<String, Literals> = SortedMap::new();
         for view in views {
             let k = kinds();
             for &comparison in view.index.of_kind(k.comparison_operator) {
                 let Some((expression, members)) = modes.comparison(&view.index, comparison) else { continue };
                 let class = view.class_of(comparison).map_or("", |c| view.name_of(c));
                 let text = view.index.text_of(expression);
-                let uses = modes.expressions.entry(text.to_owned()).or_default();
-                let known = uses.iter().position(|u| u.path == view.path && u.class == class);
-                let at = known.unwrap_or(uses.len());
-                if known.is_none() {
-                    let (path, class) = (view.path.to_owned(), class.to_owned());
-                    uses.push(Use { path, class, count: 0, literals: Literals::default() });
-                }
-                uses[at].count += 1;
-                let seen = &mut uses[at].literals;
+                let seen = literals.entry(text.to_owned()).or_default();
                 seen.singles_out |= members.iter().all(|m| is_vendor(m));
                 seen.decides |= functions.is_empty() || decides_about_cuda(view, comparison, &functions);
                 seen.names_mode |=
                     members.iter().any(|m| is_vendor(m)) && members.iter().all(|m| !m.eq_ignore_ascii_case("cuda"));
                 seen.members.extend(members.iter().map(|m| m.to_ascii_lowercase()));
+                let uses = modes.expressions.entry(text.to_owned()).or_default();
+                match uses.iter_mut().find(|u| u.path == view.path && u.class == class) {
+                    Some(u) => u.count += 1,
+                    None => uses.push(Use { path: view.path.to_owned(), class: class.to_owned(), count: 1 }),
+                }
             }
         }
         if modes.kind == ModeKind::Strings {
             // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is
             // compared with "cuda" is a PyTorch device, and the chain works again once the device is renamed; a test
             // `in ("cpu", "gpu")` does not distinguish modes, and where a buffer is kept is none.
-            modes.expressions.retain(|text, uses| {
-                let chooses = |used: &Use| {
-                    let same = |other: &&Use| reach(text, &other.path) == reach(text, &used.path);
-                    let seen = || uses.iter().filter(same).map(|other| &other.literals);
-                    seen().any(|s| s.names_mode)
-                        && seen().any(|s| s.singles_out)
-                        && seen().any(|s| s.decides)
-                        && seen().flat_map(|s| &s.members).collect::<SortedSet<_>>().len() >= 2
-                };
-                let chosen: Vec<Use> = uses.iter().filter(|used| chooses(used)).cloned().collect();
-                *uses = chosen;
-                !text.ends_with(".type") && !uses.is_empty()
+            modes.expressions.retain(|text, _| {
+                let seen = &literals[text];
+                let differs = seen.singles_out && seen.members.len() >= 2;
+                !text.ends_with(".type") && seen.names_mode && differs && seen.decides
             });
             if modes.expressions.is_empty() {
                 return None;
