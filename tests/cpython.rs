@@ -148,19 +148,18 @@ mod tests {
         // Whether there is a name, not a use of it.
         check("if hasattr(torch.cuda, 'x') and getattr(torch.cuda.amp, 'y') is not None:\n    pass\n", &[]);
         check("y = getattr(torch.cuda.amp, 'y')\n", &["1 name torch.cuda.amp"]);
-        let of_cuda = "from torch.cuda.amp import X";
-        let either = |other: &str| format!("try:\n    {other}\nexcept ImportError:\n    {of_cuda}\nX()\n");
-        check(&either("from torch.amp import X"), &["4 import torch.cuda.amp.X"]);
-        check(&either("from torch.cpu.amp import X"), &["4 import torch.cuda.amp.X", "5 name torch.cuda.amp.X"]);
-        check(
-            &format!("from torch.amp import X\n{of_cuda}\nX()\n"),
-            &["2 import torch.cuda.amp.X", "3 name torch.cuda.amp.X"],
-        );
-        // A function's imports are only visible in that function.
-        check(
-            "def f():\n    from torch.cuda import Stream\n    g = lambda: Stream()\ndef g():\n    Stream()\n",
-            &["2 import torch.cuda.Stream", "3 name torch.cuda.Stream"],
-        );
+        let tried = |first: &str, second: &str, use_: &str| {
+            format!("try:\n    from {first} import X\nexcept ImportError:\n    from {second} import X\n{use_}\n")
+        };
+        let import = |line: usize| format!("{line} import torch.cuda.amp.X");
+        let name = |line: usize| format!("{line} name torch.cuda.amp.X");
+        let check = |text: &str, mentions: &[String]| check(text, &mentions.iter().map(|m| &**m).collect::<Vec<_>>());
+        check(&tried("torch.amp", "torch.cuda.amp", "X()"), &[import(4)]);
+        check(&tried("torch.amp", "torch.cuda.amp", "    X()"), &[import(4), name(5)]);
+        check(&tried("torch.cpu.amp", "torch.cuda.amp", "X()"), &[import(4), name(5)]);
+        let hidden = "def f():\n    from torch.cuda.amp import X\n    X()";
+        check(&tried("torch.amp", "torch.cuda.amp", hidden), &[import(6), import(4), name(7)]);
+        check("from torch.amp import X\nfrom torch.cuda.amp import X\nX()\n", &[import(2), name(3)]);
     }
 
     #[test]

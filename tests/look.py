@@ -12,7 +12,7 @@ on the target depends on them, and are left out (the last by whoever asks, who k
 - an annotation with a class of `torch.cuda`, which every build of PyTorch has;
 - text for people: what is printed, logged, raised or shown as help; a string as a statement;
 - `hasattr(torch.cuda, "name")` and comparisons of `getattr(torch.cuda, "name")`, whose answer is the same in every build of PyTorch;
-- uses of a name that another arm imports from PyTorch for any device (`torch.amp`): the import from `torch.cuda` is the place that tells;
+- uses of a name that one arm imports from `torch.amp`, and another from `torch.cuda.amp` for releases without it: that import tells;
 - a part of a path, and the name of an option (`dest="cuda"`), which are the same on every machine;
 - what the program has in place of its own code for the target: by a chain of tests, or in a list or table that names the target too.
 """
@@ -63,29 +63,27 @@ def imported_in(around):
 
 
 def of_either(tree):
-    """Names that one arm imports from `torch.cuda`, and another from PyTorch for any device."""
-    found = set()
-    for node in ast.walk(tree):
+    """The module's names that one arm imports from `torch.cuda.amp`, for releases without `torch.amp`, and another from there.
+
+    With the lines of the first arm, in which the name is CUDA's. Of a `try` that arm is an `except`.
+    """
+    found, todo = {}, list(tree.body)
+    for node in todo:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        todo.extend(ast.iter_child_nodes(node))
         if isinstance(node, ast.If):
-            arms = [node.body, node.orelse]
+            pairs = [(node.body, node.orelse), (node.orelse, node.body)]
         elif isinstance(node, ast.Try):
-            arms = [node.body, *(handler.body for handler in node.handlers)]
+            pairs = [(handler.body, node.body) for handler in node.handlers]
         else:
             continue
-        meanings = [imported_in(ast.Module(body=arm, type_ignores=[])) for arm in arms]
-        for of_cuda in meanings:
-            for name, meaning in of_cuda.items():
-                home = meaning.split(".")[:-1]
-                general = [part for part in home if part != "cuda"]
-                if home[:2] == ["torch", "cuda"]:
-                    found.update(
-                        name
-                        for other in meanings
-                        if (known := other.get(name, "").split("."))[-1] == meaning.split(".")[-1]
-                        and known[0] == "torch"
-                        and "cuda" not in known
-                        and set(known[:-1]) <= set(general)
-                    )
+        for older, newer in pairs:
+            known, current = (imported_in(ast.Module(body=arm, type_ignores=[])) for arm in (older, newer))
+            for name, meaning in known.items():
+                homes = [meaning.replace("torch.cuda.amp.", "torch.amp."), meaning.replace("torch.cuda.amp.autocast", "torch.autocast")]
+                if meaning.startswith("torch.cuda.amp.") and current.get(name) in homes:
+                    found[name] = range(older[0].lineno, older[-1].end_lineno + 1)
     return found
 
 
@@ -390,7 +388,9 @@ class Mentions(ast.NodeVisitor):
     def name(self, node):
         name = self.qualified(node)
         if name and (name == "torch.cuda" or name.startswith("torch.cuda.")):
-            if self.parents and ast.unparse(node).split(".")[0] in self.of_either:
+            head = ast.unparse(node).split(".")[0]
+            hidden = any(head in bound or head in imported for bound, imported in self.functions)
+            if not hidden and node.lineno not in self.of_either.get(head, [node.lineno]):
                 return True
             # Told once in a file: whoever sets one of them often sets many.
             if not isinstance(node.ctx, ast.Load):

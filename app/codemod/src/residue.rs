@@ -72,10 +72,12 @@ pub(crate) fn residue(
             let name: String = index.text_of(id).split_whitespace().collect();
             name.starts_with("torch.cuda").then_some(name)
         };
-        let Some(name) = view.names.qualify(index, id).or_else(as_written) else { continue };
+        let mut meanings = view.names.meanings(index, id);
+        meanings.extend(as_written().filter(|_| meanings.is_empty()));
+        let Some(name) = meanings.into_iter().find(|name| of_cuda(name)) else { continue };
         let in_import =
             || index.ancestors(id).any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)));
-        if !of_cuda(&name) || in_import() {
+        if in_import() {
             continue;
         }
         // Told once: a program that sets one often sets many.

@@ -265,16 +265,21 @@ impl Names {
         });
     }
 
-    /// The meaning of an identifier or a dotted chain; none if its head is not imported.
+    /// The meaning of an identifier or a dotted chain, if imports give it several the last; none if its head is not imported.
     pub fn qualify(&self, index: &Index<'_>, id: Id) -> Option<String> {
-        let text = spelled(index, id)?;
+        self.meanings(index, id).pop()
+    }
+
+    /// All meanings of an identifier or a dotted chain that imports give it, in the order of the imports.
+    pub fn meanings(&self, index: &Index<'_>, id: Id) -> Vec<String> {
+        let Some(text) = spelled(index, id) else { return Vec::new() };
         let (head, rest) = text.split_once('.').unwrap_or((&text, ""));
-        let base = if self.scoped.contains(head) {
-            &self.visible(index, id, head)?.last()?.qualified
+        let bindings = if self.scoped.contains(head) {
+            self.visible(index, id, head).unwrap_or_default()
         } else {
-            &self.named(index, id, head).next_back()?.qualified
+            self.named(index, id, head).collect()
         };
-        Some(if rest.is_empty() { base.clone() } else { format!("{base}.{rest}") })
+        bindings.into_iter().map(|binding| joined(&binding.qualified, rest)).collect()
     }
 
     /// The node that names it, if an identifier or a dotted chain can refer to something in a module: the end of a
@@ -344,8 +349,12 @@ impl Names {
         // Module-level code runs in order, and an import further down has not run by then.
         let runs_at_once =
             !index.ancestors(at).any(|a| [kinds().function_definition, kinds().lambda].contains(&index.kind(a)));
-        let is_either = |number: usize| self.either.iter().any(|e| [e.fallback, e.preferred].contains(&number));
-        let sure = bound.filter(|(number, _)| !is_either(*number));
+        let means_only_this = |number: usize| {
+            let binding = &self.bindings[number];
+            let visible = self.visible(index, at, &binding.local);
+            visible.is_some_and(|visible| visible.iter().all(|other| other.qualified == binding.qualified))
+        };
+        let sure = bound.filter(|(number, _)| means_only_this(*number));
         let reached = sure.filter(|(number, _)| match &self.bindings[*number] {
             Binding { scope: Some(scope), .. } => index.is_within(at, *scope),
             Binding { statement, .. } => !runs_at_once || index.item(*statement).start <= index.item(at).start,
