@@ -3,7 +3,7 @@
 use super::{ModeKind, Modes, Use, is_mode, is_vendor};
 use crate::view::FileView;
 use python::names::dotted;
-use python::tree::{Id, kinds};
+use python::tree::{Id, fields, kinds};
 use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
 
@@ -11,8 +11,8 @@ use std::cell::RefCell;
 #[derive(Default)]
 struct Literals {
     members: SortedSet<String>,
-    /// Some test is true for a vendor's mode that is no device of PyTorch's: `"gpu"`, but not where it is taken for `"cuda"`.
-    names_mode: bool,
+    /// Some test is true for `"cuda"`, a device of PyTorch's.
+    names_device: bool,
     /// Some test is true for the vendor's mode alone.
     singles_out: bool,
     /// Some test decides about code for CUDA.
@@ -61,6 +61,20 @@ fn functions_for_cuda<'t>(views: &[&FileView<'t>]) -> SortedSet<&'t str> {
     let of_view = |view: &&FileView<'t>| {
         let functions = view.index.of_kind(kinds().function_definition).iter();
         functions.filter(|id| view.index.text_of(**id).contains("cuda")).map(|id| view.name_of(*id)).collect::<Vec<_>>()
+    };
+    views.iter().flat_map(of_view).collect()
+}
+
+/// The expressions of a project that PyTorch is given as devices: `x.to(place)`, `torch.device(place)`, `device=place`.
+fn given_as_devices<'t>(views: &[&FileView<'t>]) -> SortedSet<&'t str> {
+    let of_view = |view: &&FileView<'t>| {
+        let index = &view.index;
+        let first = |call: &Id| index.arguments(*call).positional().next();
+        let placed = ["to", "device"].into_iter().flat_map(|name| view.calls(name)).filter_map(first);
+        let arguments = index.of_kind(kinds().keyword_argument).iter();
+        let named = arguments.filter(|id| index.field(**id, fields().name).is_some_and(|n| index.is_text(n, "device")));
+        let named = named.filter_map(|id| index.field(*id, fields().value));
+        placed.chain(named).map(|id| index.text_of(id)).collect::<Vec<_>>()
     };
     views.iter().flat_map(of_view).collect()
 }
@@ -123,8 +137,7 @@ impl Modes {
                 let seen = literals.entry(text.to_owned()).or_default();
                 seen.singles_out |= members.iter().all(|m| is_vendor(m));
                 seen.decides |= functions.is_empty() || decides_about_cuda(view, comparison, &functions);
-                seen.names_mode |=
-                    members.iter().any(|m| is_vendor(m)) && members.iter().all(|m| !m.eq_ignore_ascii_case("cuda"));
+                seen.names_device |= members.iter().any(|m| m.eq_ignore_ascii_case("cuda"));
                 seen.members.extend(members.iter().map(|m| m.to_ascii_lowercase()));
                 let uses = modes.expressions.entry(text.to_owned()).or_default();
                 match uses.iter_mut().find(|u| u.path == view.path && u.class == class) {
@@ -137,10 +150,11 @@ impl Modes {
             // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is
             // compared with "cuda" is a PyTorch device, and the chain works again once the device is renamed; a test
             // `in ("cpu", "gpu")` does not distinguish modes, and where a buffer is kept is none.
+            let devices = given_as_devices(views);
             modes.expressions.retain(|text, _| {
                 let seen = &literals[text];
-                let differs = seen.singles_out && seen.members.len() >= 2;
-                !text.ends_with(".type") && seen.names_mode && differs && seen.decides
+                let is_device = text.ends_with(".type") || seen.names_device || devices.contains(&**text);
+                !is_device && seen.singles_out && seen.members.len() >= 2 && seen.decides
             });
             if modes.expressions.is_empty() {
                 return None;

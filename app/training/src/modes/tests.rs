@@ -21,9 +21,17 @@ fn how_a_project_names_its_modes() {
     check("if mode == 'gpu':\n    f()\nelif mode == 'cpu':\n    g()\n", "Strings hpu");
     check("if mode == 'cuda':\n    f()\nelif mode == 'cpu':\n    g()\n", "none");
     check("if mode in ('gpu', 'cpu'):\n    f()\n", "none");
-    // Another name of the device, not a mode.
+    // Another name of the device, not a mode: what is compared with "cuda" anywhere is a device everywhere.
     check("if asked in ('cuda', 'gpu'):\n    f()\nelif asked == 'mps':\n    g()\n", "none");
-    check("if asked == 'gpu' and net.cuda():\n    f()\nelif asked in ('cuda', 'cpu'):\n    g()\n", "Strings hpu");
+    check("if asked == 'gpu' and net.cuda():\n    f()\nelif asked in ('cuda', 'cpu'):\n    g()\n", "none");
+    check(
+        "if device == 'gpu':\n    f()\nelif device == 'cpu':\n    g()\n#- b.py\nif device == 'cuda':\n    f()\n",
+        "none",
+    );
+    let place = "if place == 'gpu':\n    f()\nelif place == 'cpu':\n    g()\n";
+    check(place, "Strings hpu");
+    check(&format!("{place}net.to(place)\n"), "none");
+    check(&format!("{place}#- b.py\nx = zeros(3, device=place)\n"), "none");
     // Where a buffer is kept; the device is chosen elsewhere.
     let place = "def f(d):\n    if keep == 'gpu':\n        return d\n    elif keep == 'cpu':\n        return None\n";
     check(&format!("{place}def train(x):\n    x.cuda()\n"), "none");
