@@ -106,7 +106,7 @@ pub(crate) fn lift(
             continue;
         }
         let is_choice = view.index.kind(clause) == kinds().conditional_expression;
-        let test = if is_choice { view.index.parts(clause).nth(1) } else { view.index.condition(clause) };
+        let test = view.index.condition(clause);
         if guards.is_agnostic() && test.is_some_and(|test| guards.retarget(view, test).is_none()) {
             stranded.extend(fixes.into_iter().map(|fix| Stranded { fix, reason: messages::undecided_branch() }));
             continue;
@@ -137,8 +137,7 @@ fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, fixes: &[Fix]
     if fixes.iter().any(|fix| fix.lift == Lift::Guarded) {
         return None;
     }
-    let is_choice = index.kind(clause) == kinds().conditional_expression;
-    let test = if is_choice { index.parts(clause).nth(1) } else { index.condition(clause) }?;
+    let test = index.condition(clause)?;
     let either = Change::Raw { range: index.range(test), text: guards.either(view, test)? };
     let kept: Vec<&Fix> = fixes.iter().filter(|fix| fix.lift == Lift::AsWritten).collect();
     let mut fix = joined::first_of(fixes);

@@ -14,9 +14,10 @@ pub use region::Region;
 
 use crate::classes::Classes;
 use crate::view::FileView;
+use python::edit::{Splice, spliced};
 use python::names::dotted;
 use python::strings::plain_string;
-use python::tree::{Id, Index, kinds};
+use python::tree::{Id, Index, ROOT, Tree, kinds};
 use rustc_hash::FxHashMap;
 use sorting::SortedMap;
 use std::cell::RefCell;
@@ -163,21 +164,30 @@ impl Modes {
             .find(|r| index.text[r.clone()].ends_with(&ending))
     }
 
-    /// Code for the target's branch: a test for the vendor's mode in it becomes one for the target's.
+    /// Code for the target's branch: the vendor's mode in it becomes the target's.
     pub fn retargeted(&self, text: &str) -> String {
-        let ModeKind::Enum(class) = &self.kind else { return text.to_owned() };
-        let start = format!("{class}.");
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find(&start) {
-            let (before, tail) = rest.split_at(at + start.len());
-            let end = tail.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(tail.len());
-            out.push_str(before);
-            out.push_str(if is_vendor(&tail[..end]) { &self.target } else { &tail[..end] });
-            rest = &tail[end..];
-        }
-        out.push_str(rest);
-        out
+        let tree = Tree::parse(text);
+        spliced(text, 0..text.len(), self.vendor_names(&tree.index(), ROOT))
+    }
+
+    /// The target's mode in place of the vendor's, wherever a node names it: as a member of the enum, or a string that
+    /// the mode is compared with.
+    fn vendor_names(&self, index: &Index<'_>, id: Id) -> Vec<Splice> {
+        let k = kinds();
+        let named: Vec<Id> = match &self.kind {
+            ModeKind::Enum(_) => index.of_kind_in(k.attribute, id).to_vec(),
+            ModeKind::Strings => {
+                let comparisons = index.of_kind_in(k.comparison_operator, id).iter();
+                let tests = comparisons.filter(|test| self.tested(index, **test).is_some());
+                tests.flat_map(|test| index.of_kind_in(k.string, *test)).copied().collect()
+            }
+        };
+        let edits = named.into_iter().filter_map(|name| {
+            let member = self.member(index, name).filter(|member| is_vendor(member))?;
+            let start = index.item(name).start + index.text_of(name).rfind(&member)?;
+            Some(Splice { range: start..start + member.len(), text: self.target.clone() })
+        });
+        edits.collect()
     }
 
     /// The last part of the compared expressions' names: `compute_mode`.
@@ -206,27 +216,7 @@ impl Modes {
         if !members.iter().all(|m| is_vendor(m)) {
             return None;
         }
-        let k = kinds();
-        let range = index.range(test);
-        let mut out = String::new();
-        let mut done = range.start;
-        let candidates: Vec<Id> = match &self.kind {
-            ModeKind::Enum(_) => index.of_kind_in(k.attribute, test).to_vec(),
-            ModeKind::Strings => index.of_kind_in(k.string, test).to_vec(),
-        };
-        for id in candidates {
-            let Some(member) = self.member(index, id).filter(|m| is_vendor(m)) else { continue };
-            let item = index.item(id);
-            if item.start < done {
-                continue;
-            }
-            let at = item.start + index.text_of(id).rfind(&member)?;
-            out.push_str(&index.text[done..at]);
-            out.push_str(&self.target);
-            done = at + member.len();
-        }
-        out.push_str(&index.text[done..range.end]);
-        Some(out)
+        Some(spliced(index.text, index.range(test), self.vendor_names(index, test)))
     }
 
     /// The first test for the target's own mode in a file: the condition of an `if` or an `elif`.
@@ -239,11 +229,8 @@ impl Modes {
 
     /// Whether a chain already has a branch of its own for the target.
     pub fn has_target_branch(&self, index: &Index<'_>, chain: Id) -> bool {
-        let k = kinds();
-        std::iter::once(chain)
-            .chain(index.children(chain).filter(|c| index.kind(*c) == k.elif_clause))
-            .filter_map(|c| index.condition(c))
-            .any(|t| self.tested(index, t).is_some_and(|m| m.contains(&self.target)))
+        let mut tests = index.tests_of_chain(chain).into_iter();
+        tests.any(|test| self.tested(index, test).is_some_and(|members| members.contains(&self.target)))
     }
 
     /// The mode expression that can be read at a node.

@@ -124,12 +124,6 @@ pub(crate) fn has_fallback(view: &FileView<'_>, id: Id) -> bool {
         || imports.iter().any(|kind| index.of_kind(*kind).iter().filter(is_import).any(|import| has_fallback(*import)))
 }
 
-/// The test of an `if`, an `elif` or a conditional expression.
-fn test_of(view: &FileView<'_>, id: Id) -> Option<Id> {
-    let index = &view.index;
-    if index.kind(id) == kinds().conditional_expression { index.parts(id).nth(1) } else { index.condition(id) }
-}
-
 /// Whether one of these names, or a name with it as a word, is in a test that decides whether the code runs, in this function or where
 /// all its callers are, or in the code itself.
 pub(super) fn is_decided_by(view: &FileView<'_>, id: Id, names: &[String]) -> bool {
@@ -167,7 +161,7 @@ fn is_decided_here(view: &FileView<'_>, id: Id, names: &[String]) -> bool {
         |name: &str| names.iter().any(|n| n == name || name.split('_').any(|word| word == n) && !of_matrix(name));
     let mentions = |part: Id| index.mentions(part, is_one);
     let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
-    let tested = |at: Id| tests.contains(&index.kind(at)) && test_of(view, at).is_some_and(mentions);
+    let tested = |at: Id| tests.contains(&index.kind(at)) && view.index.condition(at).is_some_and(mentions);
     let leaves = |at: Id| {
         let ends = [k.return_statement, k.continue_statement];
         tested(at) && ends.iter().any(|kind| !index.of_kind_in(*kind, at).is_empty())

@@ -245,10 +245,7 @@ impl Guards for ByDevice<'_> {
                 let mut earlier = std::iter::once(ancestor).chain(
                     index.children(ancestor).filter(|c| index.kind(*c) == k.elif_clause && index.item(*c).next <= id),
                 );
-                let asks = |clause: Id| {
-                    let test = if kind == k.conditional_expression { Some(test) } else { index.condition(clause) };
-                    test.is_some_and(|test| self.asks_target(view, test))
-                };
+                let asks = |clause: Id| index.condition(clause).is_some_and(|test| self.asks_target(view, test));
                 if earlier.any(asks) {
                     return Region::Foreign;
                 }
@@ -258,19 +255,7 @@ impl Guards for ByDevice<'_> {
     }
 
     fn has_target_branch(&self, view: &FileView<'_>, chain: Id) -> bool {
-        let (k, index) = (kinds(), &view.index);
-        if index.kind(chain) == k.conditional_expression {
-            let mut parts = index.parts(chain);
-            let other = parts.nth(2).filter(|other| index.kind(*other) == k.conditional_expression);
-            return other.is_some_and(|other| {
-                index.parts(other).nth(1).is_some_and(|test| self.asks_target(view, test))
-                    || self.has_target_branch(view, other)
-            });
-        }
-        std::iter::once(chain)
-            .chain(index.children(chain).filter(|c| index.kind(*c) == k.elif_clause))
-            .filter_map(|clause| index.condition(clause))
-            .any(|test| self.asks_target(view, test))
+        view.index.tests_of_chain(chain).into_iter().any(|test| self.asks_target(view, test))
     }
 
     fn excludes_target(&self, view: &FileView<'_>, test: Id) -> bool {

@@ -12,13 +12,17 @@ use training::FileView;
 pub(super) fn arm(view: &FileView<'_>, guards: &dyn Guards, choice: Id, fixes: &[Fix]) -> Option<Fix> {
     let index = &view.index;
     let parts: Vec<Id> = index.parts(choice).collect();
-    let [yes, test, _] = parts.as_slice() else { return None };
+    let [yes, test, no] = parts.as_slice() else { return None };
     let (within, end) = (index.range(*yes), index.range(*test).end);
     let edits: Vec<Splice> = fixes.iter().flat_map(|fix| fix.changes.iter().flat_map(|c| splices(view, c))).collect();
     if edits.iter().any(|edit| edit.range.start < within.start || edit.range.end > within.end) {
         return None;
     }
-    let ported = operand(&spliced(index.text, within, edits));
+    let ported = operand(&guards.retargeted(&spliced(index.text, within, edits)));
+    // If `else` does the same, the target already uses it.
+    if ported == index.text_of(*no) {
+        return None;
+    }
     let asked = guards.retarget(view, *test)?;
     let mut fix = first_of(fixes);
     fix.changes = vec![Change::Raw { range: end..end, text: format!(" else {ported} if {asked}") }];

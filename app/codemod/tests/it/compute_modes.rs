@@ -192,9 +192,34 @@ fn strings_over_several_lines_say_the_same_in_every_mode() {
 }
 
 #[test]
+fn a_choice_by_mode_gets_an_arm_for_the_target() {
+    let check = |before: &str, after: &str| {
+        let (text, told) = branched(before);
+        assert!(text.contains(after), "{text}");
+        assert!(told.iter().all(|m| m.contains("defined in a file that was not provided")), "{text}{told:?}");
+    };
+    check(
+        "        return x.cuda() if self.mode == Mode.GPU else x\n",
+        "return x.cuda() if self.mode == Mode.GPU else x.to(\"hpu\") if self.mode == Mode.HPU else x\n",
+    );
+    check(
+        "        return x.cuda() if self.mode == Mode.GPU else x.to('hpu') if self.mode == Mode.HPU else x\n",
+        "return x.cuda() if self.mode == Mode.GPU else x.to('hpu') if self.mode == Mode.HPU else x\n",
+    );
+    check(
+        "        if self.mode == Mode.GPU:\n            x = x.cuda() if self.mode == Mode.GPU else x\n        return x\n",
+        "        elif self.mode == Mode.HPU:\n            x = x.to(\"hpu\") if self.mode == Mode.HPU else x\n        return x\n",
+    );
+    // The target already uses what the others do.
+    check(
+        "        return 'cuda' if self.mode == Mode.GPU else 'hpu'\n",
+        "return 'cuda' if self.mode == Mode.GPU else 'hpu'\n",
+    );
+}
+
+#[test]
 fn what_is_decided_in_a_way_that_is_not_followed_is_told() {
     for body in [
-        "        return x.cuda() if self.mode == Mode.GPU else x\n",
         "        return {Mode.GPU: x.cuda(), Mode.CPU: x}[self.mode]\n",
         "        if self.mode != Mode.GPU:\n            return x\n        return x.cuda()\n",
         "        assert self.mode == Mode.GPU\n        return x.cuda()\n",

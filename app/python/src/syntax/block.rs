@@ -27,9 +27,24 @@ pub fn block_of(index: &Index<'_>, statement: Id) -> Option<Id> {
 
 /// Parts of statements by their role, for use where the kind of the statement is already known or does not matter.
 impl Index<'_> {
-    /// The test of an `if`, an `elif` or a `while`.
-    pub fn condition(&self, statement: Id) -> Option<Id> {
-        self.field(statement, fields().condition)
+    /// The test of an `if`, an `elif`, a `while` or a conditional expression.
+    pub fn condition(&self, id: Id) -> Option<Id> {
+        if self.kind(id) == kinds().conditional_expression {
+            return self.parts(id).nth(1);
+        }
+        self.field(id, fields().condition)
+    }
+
+    /// The tests of an `if` and its `elif`s, or of a conditional expression and those behind its `else`, in order.
+    pub fn tests_of_chain(&self, chain: Id) -> Vec<Id> {
+        let k = kinds();
+        if self.kind(chain) == k.conditional_expression {
+            let next = |choice: &Id| self.parts(*choice).nth(2).filter(|id| self.kind(*id) == k.conditional_expression);
+            let choices = std::iter::successors(Some(chain), next);
+            return choices.filter_map(|choice| self.condition(choice)).collect();
+        }
+        let clauses = self.children(chain).filter(|id| self.kind(*id) == k.elif_clause);
+        std::iter::once(chain).chain(clauses).filter_map(|clause| self.condition(clause)).collect()
     }
 
     /// The block of an `if` or an `elif`.

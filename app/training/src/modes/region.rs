@@ -8,7 +8,7 @@ use python::tree::{Id, Index, kinds};
 pub enum Region {
     /// No mode is tested, or the target's among others: the target runs it.
     Open,
-    /// Only the source vendor's mode runs it: the clause and its `if`.
+    /// Only the source vendor's mode runs it: the clause and its `if`, or one conditional expression for both.
     Vendor {
         /// The clause that tests for it.
         clause: Id,
@@ -17,8 +17,7 @@ pub enum Region {
     },
     /// Only the target runs it.
     Target,
-    /// Modes are distinguished around it in a way that can't be followed: a conditional expression, a `match`, a table
-    /// by mode, an early exit.
+    /// Modes are distinguished around it in a way that can't be followed: a `match`, a table by mode, an early exit.
     Unclear,
     /// The target never runs it.
     Foreign,
@@ -71,9 +70,6 @@ impl Modes {
                     return Region::Target;
                 }
                 if members.iter().all(|m| is_vendor(m)) {
-                    if kind == k.conditional_expression {
-                        return Region::Unclear;
-                    }
                     let chain = if kind == k.elif_clause { index.parent(clause).unwrap_or(clause) } else { clause };
                     vendor = Some(Region::Vendor { clause, chain });
                 }

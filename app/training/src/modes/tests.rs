@@ -69,7 +69,7 @@ fn code_under_a_test_for_a_mode() {
 fn code_beside_a_test_for_a_mode() {
     region("if mode == Mode.HPU:\n    g()\nelse:\n    f(1)\n    ^^^^", "foreign");
     region("if mode == Mode.GPU:\n    g()\nelse:\n    f(1)\n    ^^^^", "open");
-    region("a = f(1) if mode == Mode.GPU else 2\n    ^^^^", "unclear");
+    region("a = f(1) if mode == Mode.GPU else 2\n    ^^^^", "vendor");
     region("a = 2 if mode == Mode.HPU else f(1)\n                               ^^^^", "foreign");
     region("table = {Mode.GPU: f(1)}\n                   ^^^^", "unclear");
     region("if mode == Mode.GPU:\n    g()\ndef h():\n    assert mode == Mode.GPU\n    f(1)\n    ^^^^", "unclear");
