@@ -59,5 +59,5 @@ fn an_older_port() {
 #[test]
 fn scripts_that_know_more_than_one_machine() {
     assert_eq!(ported("accelerator_style", None), [""; 0]);
-    assert_eq!(ported("mode_chain", None), ["xpu#extension", "engine#residue"]);
+    assert_eq!(ported("mode_chain", None), ["xpu#extension"]);
 }

@@ -17,7 +17,7 @@ use crate::view::FileView;
 use python::edit::{Splice, spliced};
 use python::names::dotted;
 use python::strings::plain_string;
-use python::tree::{Id, Index, ROOT, Tree, kinds};
+use python::tree::{Id, Index, Tree, kinds};
 use rustc_hash::FxHashMap;
 use sorting::SortedMap;
 use std::cell::RefCell;
@@ -164,30 +164,25 @@ impl Modes {
             .find(|r| index.text[r.clone()].ends_with(&ending))
     }
 
-    /// Code for the target's branch: the vendor's mode in it becomes the target's.
-    pub fn retargeted(&self, text: &str) -> String {
-        let tree = Tree::parse(text);
-        spliced(text, 0..text.len(), self.vendor_names(&tree.index(), ROOT))
-    }
-
-    /// The target's mode in place of the vendor's, wherever a node names it: as a member of the enum, or a string that
+    /// Code for the target's branch: the vendor's mode becomes the target's, as a member of the enum or as a string that
     /// the mode is compared with.
-    fn vendor_names(&self, index: &Index<'_>, id: Id) -> Vec<Splice> {
+    pub fn retargeted(&self, text: &str) -> String {
         let k = kinds();
+        let tree = Tree::parse(text);
+        let index = tree.index();
         let named: Vec<Id> = match &self.kind {
-            ModeKind::Enum(_) => index.of_kind_in(k.attribute, id).to_vec(),
+            ModeKind::Enum(_) => index.of_kind(k.attribute).to_vec(),
             ModeKind::Strings => {
-                let comparisons = index.of_kind_in(k.comparison_operator, id).iter();
-                let tests = comparisons.filter(|test| self.tested(index, **test).is_some());
+                let tests = index.of_kind(k.comparison_operator).iter().filter(|t| self.tested(&index, **t).is_some());
                 tests.flat_map(|test| index.of_kind_in(k.string, *test)).copied().collect()
             }
         };
         let edits = named.into_iter().filter_map(|name| {
-            let member = self.member(index, name).filter(|member| is_vendor(member))?;
+            let member = self.member(&index, name).filter(|member| is_vendor(member))?;
             let start = index.item(name).start + index.text_of(name).rfind(&member)?;
             Some(Splice { range: start..start + member.len(), text: self.target.clone() })
         });
-        edits.collect()
+        spliced(text, 0..text.len(), edits.collect())
     }
 
     /// The last part of the compared expressions' names: `compute_mode`.
@@ -216,7 +211,7 @@ impl Modes {
         if !members.iter().all(|m| is_vendor(m)) {
             return None;
         }
-        Some(spliced(index.text, index.range(test), self.vendor_names(index, test)))
+        Some(self.retargeted(index.text_of(test)))
     }
 
     /// The first test for the target's own mode in a file: the condition of an `if` or an `elif`.
