@@ -13,7 +13,8 @@
 //! At every comment line it looks ahead to the next code, so the time for many of them is quadratic.
 //!
 //! In an annotation it takes a name with a subscript for a type, which no operator, call or other subscript can follow:
-//! `x: T[int] or int`, `-> T[int](3)`. Such a subscript is read as a call.
+//! `x: T[int] or int`, `-> T[int](3)`. Such a subscript is read as a call. Nor does a type have slices, `x: T[:]`; such a
+//! slice is read as an operation.
 //!
 //! A tab leads to the next multiple of eight columns, but the scanner counts eight for each. So a tab that is worth one, after
 //! seven spaces, is read as a space.
@@ -118,30 +119,67 @@ pub(crate) fn readable(text: &str) -> Option<String> {
     out.and_then(|out| String::from_utf8(out).ok())
 }
 
-/// The text with such subscripts of annotations as calls, with every byte at its offset; none if the tree has an error at
-/// none of them. A tree with errors names some at a time.
+/// The text with such subscripts of annotations as calls and without slices in them, with every byte at its offset; none if
+/// the tree has an error at none of them. A tree with errors names some at a time.
 pub(crate) fn called_subscripts(text: &str, tree: &tree_sitter::Tree) -> Option<String> {
-    let mut out: Option<Vec<u8>> = None;
+    let mut out = text.as_bytes().to_vec();
+    let mut done = 0;
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
-        if node.kind() == "generic_type"
-            && is_beside_error(node)
-            && let Some(subscript) = node.named_child(1).map(|subscript| subscript.byte_range())
-            && text[subscript.clone()].starts_with('[')
-            && text[subscript.clone()].ends_with(']')
+        // What lacks in a bound is in the `type` of a `constrained_type` of a `type` of the subscript.
+        let mut around = std::iter::successors(Some(node), |node| node.parent()).take(5).map(|node| node.start_byte());
+        if node.kind() == "generic_type" && is_beside_error(node) {
+            let subscript = node.named_child(1).map(|subscript| subscript.start_byte());
+            if let Some(start) = subscript.filter(|start| text[*start..].starts_with('['))
+                && read_as_operations(text, start, &mut out) == node.end_byte()
+            {
+                (out[start], out[node.end_byte() - 1]) = (b'(', b')');
+            }
+        } else if (node.is_error() || node.is_missing())
+            && let Some(start) = around.find(|at| text[*at..].starts_with('[')).filter(|start| *start >= done)
         {
-            let out = out.get_or_insert_with(|| text.as_bytes().to_vec());
-            (out[subscript.start], out[subscript.end - 1]) = (b'(', b')');
+            done = read_as_operations(text, start, &mut out);
         }
         if cursor.goto_first_child() || cursor.goto_next_sibling() {
             continue;
         }
         while cursor.goto_parent() && !cursor.goto_next_sibling() {}
         if cursor.depth() == 0 {
-            return out.and_then(|out| String::from_utf8(out).ok());
+            return String::from_utf8(out).ok().filter(|out| out != text);
         }
     }
+}
+
+/// Makes operations of the slices in the brackets at `start`, of `[a:b, c:, :d, :]` `[a|b, c , -d, 0]`; where the brackets
+/// end.
+fn read_as_operations(text: &str, start: usize, out: &mut [u8]) -> usize {
+    let bytes = text.as_bytes();
+    let (mut depth, mut follows_operand) = (0_usize, false);
+    let mut code = code(&bytes[start..]).map(|at| start + at).filter(|at| !bytes[*at].is_ascii_whitespace()).peekable();
+    while let Some(at) = code.next() {
+        match bytes[at] {
+            b'(' | b'[' | b'{' => {
+                follows_operand = depth > 0;
+                depth += 1;
+            }
+            b')' | b']' | b'}' if depth == 1 => return at + 1,
+            b')' | b']' | b'}' => depth -= 1,
+            b',' if depth == 1 => follows_operand = false,
+            b':' if depth == 1 => {
+                let precedes_operand = code.peek().is_some_and(|next| !b":,]".contains(&bytes[*next]));
+                out[at] = match (follows_operand, precedes_operand) {
+                    (true, true) => b'|',
+                    (true, false) => b' ',
+                    (false, true) => b'-',
+                    (false, false) => b'0',
+                };
+                follows_operand = true;
+            }
+            _ => follows_operand |= depth == 1,
+        }
+    }
+    text.len()
 }
 
 /// Whether the annotation that a type is in, or the parameter or statement with it, is in an error or next to one.
@@ -333,6 +371,11 @@ mod tests {
             check(&format!("x: T[int] {rest} = 3\ny: T[U[int]] {rest}\n"));
         }
         check("def f(x: T[a] and T[b] or not T[c] < 3, y: U[a] or T[d]): pass\n");
+        for slice in [":", "::", "1:", ":2", "1:2", "1:2:3", "::2", "1::2", ":, ::1, a", "a[1:]:, b", ":  # a\n"] {
+            check(&format!("def f(x: T[{slice}]): pass\n"));
+            check(&format!("def f(x: T[{slice}], y: int = 3, *z: U[{slice}]) -> V[{slice}]: pass\n"));
+            check(&format!("x: T[{slice}] or U\ny: T[U[{slice}]] = 3\n"));
+        }
         check("type X = T[int] or int\ndef f[T: A[int] or B](x): pass\n");
         for text in ["def f(x: T[int] or): pass\n", "x: T[int or int\n", "def f(x: T[int] int): pass\n"] {
             assert!(Tree::parse(text).has_error(), "{text}");
