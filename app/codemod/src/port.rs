@@ -74,7 +74,7 @@ pub fn port_with_views<'t>(
     options: &Options,
     trees: &'t Trees,
 ) -> (Ported, Views<'t>) {
-    let mut states: Vec<State<'_>> = files.iter().map(|file| State::open(file, trees)).collect();
+    let mut states = State::open_all(files, trees);
     let ported = port_states(&mut states, recipes, options).0;
     let (before, after): (Vec<_>, Vec<_>) = states.iter().map(State::both_views).unzip();
     (ported, Views { before: before.into_iter().flatten().collect(), after: after.into_iter().flatten().collect() })
@@ -94,7 +94,7 @@ pub(crate) struct Trace {
 /// [`port`], with these facts.
 pub(crate) fn port_traced(files: &[SourceFile], recipes: &RecipeSet, options: &Options) -> (Ported, Trace) {
     let trees = Trees::default();
-    let mut states: Vec<State<'_>> = files.iter().map(|file| State::open(file, &trees)).collect();
+    let mut states = State::open_all(files, &trees);
     port_states(&mut states, recipes, options)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::layout::Layout;
 use crate::names::{Names, called_name};
+use crate::packages::Packages;
 use crate::tree::{Id, Index, ROOT, Tree, fields, kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sorting::SortedMap;
@@ -30,8 +31,13 @@ pub struct PythonFile<'t> {
 impl<'t> PythonFile<'t> {
     /// Reads a parsed text.
     pub fn read(path: &'t str, tree: &'t Tree) -> Self {
+        Self::read_with(path, tree, &Packages::default())
+    }
+
+    /// Reads a parsed text that imports these packages from other files.
+    pub fn read_with(path: &'t str, tree: &'t Tree, packages: &Packages) -> Self {
         let index = tree.index();
-        let names = Names::collect(&index);
+        let names = Names::collect(&index, packages);
         let k = kinds();
         let mut words: FxHashMap<&str, Vec<Id>> = FxHashMap::default();
         for &id in index.of_kind(k.identifier) {

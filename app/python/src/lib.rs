@@ -26,6 +26,7 @@ pub mod newer;
 pub mod notebook;
 pub mod numbers;
 pub mod origins;
+pub mod packages;
 pub mod pattern;
 mod readable;
 pub mod refactor;

@@ -1,5 +1,6 @@
 //! The meaning of a name in a file: imports, aliases and the qualified names that they refer to.
 
+use crate::packages::Packages;
 use crate::tree::{Id, Index, fields, kinds};
 use rustc_hash::FxHashMap;
 use sorting::{SortedMap, SortedSet};
@@ -75,8 +76,8 @@ pub fn imported_modules<'i, 't>(index: &'i Index<'t>) -> impl Iterator<Item = (I
 }
 
 impl Names {
-    /// Reads the imports and bindings of a file.
-    pub fn collect(index: &Index<'_>) -> Self {
+    /// Reads the imports and bindings of a file that imports these packages from others of its project.
+    pub fn collect(index: &Index<'_>, packages: &Packages) -> Self {
         let mut names = Self::default();
         let (k, f) = (kinds(), fields());
         for &statement in index.of_kind(k.import_statement) {
@@ -111,7 +112,9 @@ impl Names {
                         (index.text_of(part), index.text_of(part))
                     };
                     let dot = if module.ends_with('.') { "" } else { "." };
-                    names.bind(index, local, &format!("{module}{dot}{name}"), statement, part);
+                    let qualified = format!("{module}{dot}{name}");
+                    let qualified = packages.get(&qualified).unwrap_or(&qualified);
+                    names.bind(index, local, qualified, statement, part);
                 }
             }
         }
@@ -609,7 +612,7 @@ mod tests {
     fn frameworks_of_a_file() {
         let check = |text: &str, framework: &str, uses: bool, other: bool| {
             let tree = Tree::parse(text);
-            let names = Names::collect(&tree.index());
+            let names = Names::collect(&tree.index(), &Packages::default());
             assert_eq!((names.uses_framework(framework), names.is_of_other_framework()), (uses, other), "{text}");
         };
         check("import pytorch_lightning as pl\n", "lightning", true, false);

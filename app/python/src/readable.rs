@@ -19,8 +19,8 @@
 //! A tab leads to the next multiple of eight columns, but the scanner counts eight for each. So a tab that is worth one, after
 //! seven spaces, is read as a space.
 //!
-//! In a tuple without brackets it only accepts starred parts that begin with a name: `return a, *b`, but not
-//! `return a, *[b]`.
+//! In a tuple without brackets and in a subscript it only accepts starred parts that begin with a name: `return a, *b`, but not
+//! `return a, *[b]` nor `x[a, *(b)]`.
 
 /// Consecutive comment lines that are read as one comment.
 const MANY: usize = 32;
@@ -74,10 +74,10 @@ pub(crate) fn readable(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out: Option<Vec<u8>> = None;
     // Open brackets, and the indentation of the statement that contains them.
-    let (mut depth, mut block) = (0_usize, 0);
+    let (mut open, mut block) = (Vec::new(), 0);
     let (mut at, mut line_begins, mut after_comment) = (0, true, false);
     while at < bytes.len() {
-        if line_begins && depth == 0 {
+        if line_begins && open.is_empty() {
             let (code, indent) = next_code(bytes, at);
             (at, block, line_begins) = (code, indent, false);
             continue;
@@ -92,14 +92,14 @@ pub(crate) fn readable(text: &str) -> Option<String> {
                 at = string_end(bytes, at);
                 continue;
             }
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'(' | b'[' | b'{' => open.push(at),
+            b')' | b']' | b'}' => drop(open.pop()),
             // A line after a backslash does not begin a statement.
             b'\\' => at += 1 + usize::from(bytes[at + 1..].starts_with(b"\r")),
-            b'*' if depth == 0 && stars_no_name(text, at) => {
+            b'*' if open.last().is_none_or(|open| subscripts(text, *open)) && stars_no_name(text, at) => {
                 out.get_or_insert_with(|| bytes.to_vec())[at] = b' ';
             }
-            b'\n' if depth == 0 => (line_begins, after_comment) = (true, false),
+            b'\n' if open.is_empty() => (line_begins, after_comment) = (true, false),
             b'\n' => {
                 let (next, indent) = next_code(bytes, at + 1);
                 // A comment can be joined with a comment after it, but not with code.
@@ -205,10 +205,20 @@ fn is_beside_error(node: tree_sitter::Node<'_>) -> bool {
 fn stars_no_name(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches([' ', '\t']);
     let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-    let begins = before.ends_with([',', '=']) || ["return", "yield", "in"].contains(&word);
+    let begins = before.trim_end().ends_with([',', '=', '[']) || ["return", "yield", "in"].contains(&word);
     let part = text[at + 1..].trim_start_matches([' ', '\t']);
     let awaits = part.strip_prefix("await").is_some_and(|rest| rest.starts_with([' ', '(']));
     begins && (awaits || part.starts_with(|c: char| "([{\"'-+~".contains(c) || c.is_ascii_digit()))
+}
+
+/// Whether a bracket is that of a subscript.
+fn subscripts(text: &str, at: usize) -> bool {
+    const BEFORE_LISTS: [&str; 12] =
+        ["return", "yield", "in", "and", "or", "not", "if", "else", "elif", "while", "is", "assert"];
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    let word = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    let follows_value = !word.is_empty() || before.ends_with(|c: char| ")]}\"'".contains(c));
+    text[at..].starts_with('[') && follows_value && !BEFORE_LISTS.contains(&word)
 }
 
 /// The first byte from `at`, the start of a line, that is not white space, and its column as the scanner counts it.
@@ -341,6 +351,8 @@ mod tests {
     fn a_star_before_no_name_is_left_out() {
         check("def f():\n    return a, *(b for b in c)\n", Some("def f():\n    return a,  (b for b in c)\n"));
         check("x = *[a], *b, *await c\n", Some("x =  [a], *b,  await c\n"));
+        check("x[a, *(b)] = y[*[a], *c]\n", Some("x[a,  (b)] = y[ [a], *c]\n"));
+        check("x[\n    a,\n    *[\n        b\n    ],\n] = 3\n", Some("x[\n    a,\n     [\n        b\n    ],\n] = 3\n"));
         check("x = a, *b.c(), 2 ** (3), f(*(d)), [1, *(e)]\nfrom a import *\n", None);
     }
 

@@ -27,8 +27,8 @@ pub(crate) fn check<T: PartialEq<E> + Debug, E: Debug>(
     let files = files(program);
     let trees: Vec<Tree> = files.iter().map(|file| Tree::parse(&file.text)).collect();
     assert!(!trees.iter().any(Tree::has_error), "not Python:\n{program}");
-    let views: Vec<FileView<'_>> =
-        files.iter().zip(&trees).map(|(file, tree)| FileView::read(&file.path, tree)).collect();
+    let read: Vec<(&str, &Tree)> = files.iter().zip(&trees).map(|(file, tree)| (file.path.as_str(), tree)).collect();
+    let views = FileView::read_all(&read);
     let modes = ["cpu", "hpu", "ipu", "rdu", "xpu"].map(str::to_owned).to_vec();
     let target = TargetFacts { mode: "HPU".to_owned(), compute_modes: modes, ..TargetFacts::default() };
     let mut project = ProjectFacts::collect(&views.iter().collect::<Vec<_>>(), &target);

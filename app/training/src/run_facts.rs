@@ -200,11 +200,8 @@ pub enum JoinedBy {
 pub fn run_facts(files: &[SourceFile], target: &TargetFacts) -> RunFacts {
     let trees = Trees::default();
     let python = files.iter().filter(|file| python::is_python(&file.path));
-    let views: Vec<FileView<'_>> = python
-        .map(|file| (file, trees.parse(&file.text)))
-        .filter(|(_, tree)| !tree.has_error())
-        .map(|(file, tree)| FileView::read(&file.path, tree))
-        .collect();
+    let parsed = python.map(|file| (file.path.as_str(), trees.parse(&file.text)));
+    let views = FileView::read_all(&parsed.filter(|(_, tree)| !tree.has_error()).collect::<Vec<_>>());
     run_facts_of_views(&views.iter().collect::<Vec<_>>(), files, target)
 }
 

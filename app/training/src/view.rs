@@ -3,6 +3,7 @@
 use crate::roles::Roles;
 use crate::steps::{Steps, other_backwards};
 use python::PythonFile;
+use python::packages::{Packages, packages};
 use python::tree::{Id, Tree};
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -31,7 +32,24 @@ impl<'t> Deref for FileView<'t> {
 impl<'t> FileView<'t> {
     /// Reads a parsed text.
     pub fn read(path: &'t str, tree: &'t Tree) -> Self {
-        let mut file = PythonFile::read(path, tree);
+        Self::read_with(path, tree, &Packages::default())
+    }
+
+    /// Reads the parsed texts of a project's files.
+    pub fn read_all(files: &[(&'t str, &'t Tree)]) -> Vec<Self> {
+        let mut views: Vec<Self> = files.iter().map(|(path, tree)| Self::read(path, tree)).collect();
+        let packages = packages(&views.iter().map(|view| &view.file).collect::<Vec<_>>());
+        for ((view, (path, tree)), packages) in views.iter_mut().zip(files).zip(packages) {
+            if !packages.is_empty() {
+                *view = Self::read_with(path, tree, &packages);
+            }
+        }
+        views
+    }
+
+    /// Reads a parsed text that imports these packages from other files.
+    pub fn read_with(path: &'t str, tree: &'t Tree, packages: &Packages) -> Self {
+        let mut file = PythonFile::read_with(path, tree, packages);
         let others = other_backwards(&file);
         file.forget_calls("backward", &others);
         Self {

@@ -32,8 +32,8 @@ pub fn left_on_host(found: &Explanation, ported: &Ported, target: &TargetFacts) 
     }
     let trees = Trees::default();
     let programs = ported.files.iter().filter(|file| python::is_python(&file.path));
-    let parsed = programs.map(|file| (file, trees.parse(&file.text))).filter(|(_, tree)| !tree.has_error());
-    let views: Vec<FileView<'_>> = parsed.map(|(file, tree)| FileView::read(&file.path, tree)).collect();
+    let parsed = programs.map(|file| (file.path.as_str(), trees.parse(&file.text)));
+    let views = FileView::read_all(&parsed.filter(|(_, tree)| !tree.has_error()).collect::<Vec<_>>());
     let all: Vec<&FileView<'_>> = views.iter().collect();
     let mut project = ProjectFacts::collect(&all, target);
     project.follow_values(&all);

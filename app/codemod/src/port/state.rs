@@ -10,6 +10,7 @@ use crate::ported::{Severity, SourceFile};
 use crate::rope::{Provenance, Replacement, Rope};
 use guide::LedgerTerms;
 use python::notebook::is_notebook;
+use python::packages::{Packages, packages};
 use python::{Tree, Trees};
 use sorting::SortedSet;
 use std::ops::Range;
@@ -28,13 +29,33 @@ pub(super) struct State<'a> {
     view: Option<Rc<FileView<'a>>>,
     /// The same for the original file.
     original: (Option<&'a Tree>, Option<Rc<FileView<'a>>>),
+    /// What it imports from other files.
+    packages: Packages,
     /// Why the file is not edited.
     pub(super) blocked: Option<Remark>,
     trees: &'a Trees,
 }
 
 impl<'a> State<'a> {
-    pub(super) fn open(source: &'a SourceFile, trees: &'a Trees) -> Self {
+    /// Opens the files of a project.
+    pub(super) fn open_all(files: &'a [SourceFile], trees: &'a Trees) -> Vec<Self> {
+        let mut states: Vec<Self> = files.iter().map(|file| Self::open(file, trees)).collect();
+        let mut readable: Vec<&mut Self> = states.iter_mut().filter(|state| state.view.is_some()).collect();
+        let views: Vec<Rc<FileView<'_>>> = readable.iter().filter_map(|state| state.view.clone()).collect();
+        let packages = packages(&views.iter().map(|view| &view.file).collect::<Vec<_>>());
+        for (state, packages) in readable.iter_mut().zip(packages).filter(|(_, packages)| !packages.is_empty()) {
+            state.packages = packages;
+            state.view = state.tree.map(|tree| state.read(tree));
+            state.original.1.clone_from(&state.view);
+        }
+        states
+    }
+
+    fn read(&self, tree: &'a Tree) -> Rc<FileView<'a>> {
+        Rc::new(FileView::read_with(&self.source.path, tree, &self.packages))
+    }
+
+    fn open(source: &'a SourceFile, trees: &'a Trees) -> Self {
         let (mut tree, mut view, mut blocked) = (None, None, place::unreadable(source));
         if blocked.is_none() && python::is_python(&source.path) {
             let parsed = trees.parse(&source.text);
@@ -43,7 +64,7 @@ impl<'a> State<'a> {
             tree = Some(parsed);
         }
         let (rope, text, original) = (Rope::new(&source.text), source.text.clone(), (tree, view.clone()));
-        Self { source, rope, text, tree, view, original, blocked, trees }
+        Self { source, rope, text, tree, view, original, packages: Packages::default(), blocked, trees }
     }
 
     /// Leaves a notebook that computes with a framework, if Jupyter can't start a program on the target.
@@ -77,7 +98,7 @@ impl<'a> State<'a> {
         if let Some(tree) = tree {
             let tree = self.trees.keep(tree);
             self.tree = Some(tree);
-            self.view = Some(Rc::new(FileView::read(&self.source.path, tree)));
+            self.view = Some(self.read(tree));
         }
         Vec::new()
     }

@@ -74,7 +74,9 @@ fn given_as_devices<'t>(views: &[&FileView<'t>]) -> SortedSet<&'t str> {
         let arguments = index.of_kind(kinds().keyword_argument).iter();
         let named = arguments.filter(|id| index.field(**id, fields().name).is_some_and(|n| index.is_text(n, "device")));
         let named = named.filter_map(|id| index.field(*id, fields().value));
-        placed.chain(named).map(|id| index.text_of(id)).collect::<Vec<_>>()
+        // A member of an enum has it as its value.
+        let text = |id| index.text_of(id).trim_end_matches(".value");
+        placed.chain(named).map(text).collect::<Vec<_>>()
     };
     views.iter().flat_map(of_view).collect()
 }
@@ -146,20 +148,21 @@ impl Modes {
                 }
             }
         }
+        // What PyTorch is given is a device.
+        let devices = given_as_devices(views);
+        let are_compared = !modes.expressions.is_empty();
+        modes.expressions.retain(|text, _| !devices.contains(text.trim_end_matches(".value")));
         if modes.kind == ModeKind::Strings {
             // `if args.accelerator == "gpu": … elif args.accelerator == "cpu":` is a chain of modes. A value that is
             // compared with "cuda" is a PyTorch device, and the chain works again once the device is renamed; a test
             // `in ("cpu", "gpu")` does not distinguish modes, and where a buffer is kept is none.
-            let devices = given_as_devices(views);
             modes.expressions.retain(|text, _| {
                 let seen = &literals[text];
-                let is_device = text.ends_with(".type") || seen.names_device || devices.contains(&**text);
+                let is_device = text.ends_with(".type") || seen.names_device;
                 !is_device && seen.singles_out && seen.members.len() >= 2 && seen.decides
             });
-            if modes.expressions.is_empty() {
-                return None;
-            }
         }
-        Some(modes)
+        let is_sure = matches!(modes.kind, ModeKind::Enum(_)) && !are_compared;
+        (is_sure || !modes.expressions.is_empty()).then_some(modes)
     }
 }

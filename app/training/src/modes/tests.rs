@@ -32,6 +32,10 @@ fn how_a_project_names_its_modes() {
     check(place, "Strings hpu");
     check(&format!("{place}net.to(place)\n"), "none");
     check(&format!("{place}#- b.py\nx = zeros(3, device=place)\n"), "none");
+    let place = "class Place(str, Enum):\n    CPU = 'cpu'\n    CUDA = 'cuda'\nif place == Place.CUDA:\n    f()\n";
+    let place = format!("from enum import Enum\n{place}");
+    check(&place, "Enum(\"Place\") HPU");
+    check(&format!("{place}place = torch.device(place.value)\n"), "none");
     // Where a buffer is kept; the device is chosen elsewhere.
     let place = "def f(d):\n    if keep == 'gpu':\n        return d\n    elif keep == 'cpu':\n        return None\n";
     check(&format!("{place}def train(x):\n    x.cuda()\n"), "none");
