@@ -1,8 +1,7 @@
 //! A parsed file, and how its definitions, statements and calls are found.
 
 use crate::layout::Layout;
-use crate::names::{Names, called_name};
-use crate::packages::Packages;
+use crate::names::{Names, Packages, called_name};
 use crate::tree::{Id, Index, ROOT, Tree, fields, kinds};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sorting::SortedMap;

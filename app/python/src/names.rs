@@ -1,10 +1,13 @@
 //! The meaning of a name in a file: imports, aliases and the qualified names that they refer to.
 
-use crate::packages::Packages;
 use crate::tree::{Id, Index, fields, kinds};
 use rustc_hash::FxHashMap;
 use sorting::{SortedMap, SortedSet};
 use std::borrow::Cow;
+
+/// What names are that a file imports from others of its project, by the names as it imports them: `.compat.torch` is
+/// `torch`.
+pub type Packages = FxHashMap<String, String>;
 
 /// One name that an import statement binds.
 #[derive(Clone, Debug, PartialEq, Eq)]

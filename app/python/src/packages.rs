@@ -2,11 +2,8 @@
 
 use crate::file::PythonFile;
 use crate::modules::Modules;
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// What names are that a file imports from others of its project, by the names as it imports them: `.compat.torch` is
-/// `torch`.
-pub type Packages = FxHashMap<String, String>;
+use crate::names::Packages;
+use rustc_hash::FxHashSet;
 
 /// How many files may pass a package on to one another.
 const LONGEST: usize = 8;

@@ -3,7 +3,8 @@
 use crate::roles::Roles;
 use crate::steps::{Steps, other_backwards};
 use python::PythonFile;
-use python::packages::{Packages, packages};
+use python::names::Packages;
+use python::packages::packages;
 use python::tree::{Id, Tree};
 use std::cell::OnceCell;
 use std::ops::Deref;

@@ -16,6 +16,18 @@ fn an_import_that_may_fail() {
 }
 
 #[test]
+fn a_package_that_another_file_imports() {
+    let compat = "try:\n    import torch\nexcept ImportError:\n    torch = None\n";
+    let program = "from .compat import torch\n\nindex = torch.cuda.current_device()\n";
+    let files = [("own/train.py", program), ("own/compat.py", compat), ("own/__init__.py", "")];
+    let (texts, said) = ported("xpu", &files);
+    let expected = "from .compat import torch\n\nindex = torch.xpu.current_device()\n";
+    assert_eq!((texts[0].as_str(), said.as_str()), (expected, ""));
+    // Nobody knows what it is without that file.
+    assert_eq!(ported("xpu", &files[..1]).0, [program]);
+}
+
+#[test]
 fn compiled_cuda_code_that_is_imported_by_its_name() {
     for import in ["import fused_attn_cuda", "import importlib\n\nops = importlib.import_module(\"fused_attn_cuda\")"] {
         for target in ["hpu", "xpu", "ipu", "rdu"] {
