@@ -258,6 +258,11 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
 /// The innermost bracket that is still open at the end of the text; none if a bracket of another kind closes one.
 #[must_use]
 pub fn open_bracket(text: &str) -> Option<usize> {
+    open_brackets(text)?.pop()
+}
+
+/// The brackets that are still open at the end of the text; none if a bracket closes none, or one of another kind.
+pub(crate) fn open_brackets(text: &str) -> Option<Vec<usize>> {
     let bytes = text.as_bytes();
     let mut open = Vec::new();
     for at in code(bytes) {
@@ -270,7 +275,7 @@ pub fn open_bracket(text: &str) -> Option<usize> {
             _ => {}
         }
     }
-    open.pop()
+    Some(open)
 }
 
 /// The number of bytes up to the end of the last line of the statement at the start.

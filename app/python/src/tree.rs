@@ -1,7 +1,7 @@
 //! Parsed Python: the syntax tree, its nodes in pre-order with their parents, and where it fails to parse.
 
 use crate::lines::{LineStarts, line_start};
-use crate::readable::{called_subscripts, joined_comments, readable, spaced_tabs};
+use crate::readable::{called_subscripts, joined_comments, open_brackets, readable, spaced_tabs};
 use ast_grep_core::language::Language;
 use ast_grep_core::matcher::PatternBuilder;
 use ast_grep_core::tree_sitter::{LanguageExt, StrDoc, TSLanguage};
@@ -227,7 +227,7 @@ impl Tree {
     /// Parses `text`, which is this tree's text with other bytes in place of some ranges: each range, in order, and the
     /// number of bytes that are there now. What lies between them is not parsed again.
     pub fn reparse(&self, text: &str, replaced: &[(Range<usize>, usize)]) -> Self {
-        let replaced = fewer_ranges(replaced);
+        let replaced = with_space_around(self.text(), fewer_ranges(replaced));
         // Little is kept of what was replaced for the most part, and copying that takes longer.
         if !self.as_it_is || replaced.iter().map(|(range, _)| range.len()).sum::<usize>() > self.text().len() / 2 {
             return Self::parse(text);
@@ -271,7 +271,10 @@ impl Tree {
         }
         if tree.root_node().has_error() {
             let mut again = readable(source).map(|readable| (parse(&readable, None), readable));
-            for _ in 0..DEEPEST_ANNOTATION {
+            // What CPython can't read either takes no further attempts.
+            let attempts =
+                if open_brackets(source).is_some_and(|open| open.is_empty()) { DEEPEST_ANNOTATION } else { 0 };
+            for _ in 0..attempts {
                 let (last, source) = again.as_ref().map_or((&tree, source), |(tree, text)| (tree, text));
                 let Some(called) = last.root_node().has_error().then(|| called_subscripts(source, last)).flatten()
                 else {
@@ -397,6 +400,24 @@ fn fewer_ranges(replaced: &[(Range<usize>, usize)]) -> Vec<(Range<usize>, usize)
         }
     }
     out
+}
+
+/// The same ranges, each with the space around it and the character before that. To the parser, the space before a statement
+/// is part of it; at the end of a block it reads the dedent where that space begins, and would pass over the statement of the
+/// old tree that begins there, with everything in it. So the space is made part of the code before.
+fn with_space_around(text: &str, mut replaced: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>, usize)> {
+    let mut done = 0;
+    for n in 0..replaced.len() {
+        let next = replaced.get(n + 1).map_or(text.len(), |(range, _)| range.start);
+        let (range, length) = &mut replaced[n];
+        let code = text[done..range.start].trim_end();
+        let start = done + code.char_indices().next_back().map_or(0, |(at, _)| at);
+        let after = &text[range.end..next];
+        let end = range.end + after.len() - after.trim_start().len();
+        *length += range.start - start + end - range.end;
+        (*range, done) = (start..end, end);
+    }
+    replaced
 }
 
 /// The point at the end of a text that begins at another.
@@ -751,10 +772,38 @@ mod tests {
         check(text, &[(of("torch"), "a\nimport b"), (of("    return y\n"), "    if y:\n        return y\n")]);
         check(text, &[(of("def f(x):\n"), ""), (of("    y = x.cuda()\n    return y\n"), "y = 1\n")]);
         check(text, &[(of("x.cuda()"), "\"\"\"\nä\n\"\"\""), (text.len()..text.len(), "class A:\n    pass\n")]);
+        let block = "if x:\n    if y:\n        z\n";
+        check(
+            text,
+            &[(of("def"), block), (of("print"), block)].map(|(range, block)| (range.start..range.start, block)),
+        );
+        check(text, &[(of("\n\n\ndef"), "\n# one\n\n# two\n"), (of("\n\n\nprint"), "\n\n    # three\n\n")]);
         let lines: String = (0..100).map(|n| format!("x{n} = {n}\n")).collect();
         let edits: Vec<(Range<usize>, &str)> =
             lines.match_indices(" = ").map(|(at, _)| (at..at + 3, " = (\n    ) + ")).collect();
         check(&lines, &edits);
+    }
+
+    #[test]
+    fn what_follows_a_change_is_not_parsed_again() {
+        let check = |before: &str, at: &str, insert: &str, kept: &str| {
+            let place = before.find(at).unwrap();
+            let after = format!("{}{insert}{}", &before[..place], &before[place..]);
+            let old = Tree::parse(before);
+            let new = old.reparse(&after, &[(place..place, insert.len())]);
+            let node = |tree: &Tree| {
+                let start = tree.text().find(kept).unwrap();
+                let end = start + kept.len();
+                tree.ts_root().named_descendant_for_byte_range(start, end).map(|node| node.id())
+            };
+            assert_eq!(node(&old), node(&new), "{after}");
+        };
+        let method = "def f(self):\n        return (1, 2, 3)";
+        let text = format!("import torch\n\n\nclass A:\n    {method}\n");
+        let block = "try:\n    import a\nexcept ImportError:\n    a = None\n\n\n";
+        check(&text, "class", block, method);
+        check(&text, "\n\n\nclass", "\n\n\nif x:\n    y", method);
+        check(&text, "torch", "a, ", method);
     }
 
     #[test]
