@@ -3,10 +3,10 @@
 use super::host::is_plain;
 use super::scope::{Scope, exported, forwards, traces};
 use super::sources::{Binding, Source, gives_no_tensor, value_given};
-use super::{Moves, add, is_call_of, is_moved};
+use super::{Moves, add, is_call_of, is_moved, statement};
 use crate::project::{FileInProject, moves_to_device};
 use crate::roles::Role;
-use crate::step::{in_model, is_counter, qualified, reads};
+use crate::step::{assigned, in_model, is_counter, qualified, reads, spread};
 use crate::words::TENSOR_COMBINATIONS;
 use crate::words::TENSOR_METHODS;
 use crate::words::TENSOR_OPERATIONS;
@@ -87,7 +87,9 @@ impl Scope<'_, '_> {
         for one in &mut own {
             self.add_companions(one);
         }
-        let beside = self.beside(&expressions);
+        let made_of: Vec<Id> = own.iter().flat_map(|one| self.parts_of(one.by)).collect();
+        own.extend(self.earlier(&own));
+        let beside = self.beside(expressions.iter().copied().chain(made_of));
         // What is moved where it gets its name needs no move below.
         for one in &mut own {
             if let Binding::Assigned(by) = one.by {
@@ -187,16 +189,12 @@ impl Scope<'_, '_> {
 
     /// Other elements of the same value that are read together with a model's result: `pair[1]` if the model receives
     /// `pair[0]`.
-    fn beside(&self, expressions: &[Id]) -> Vec<Id> {
+    fn beside(&self, expressions: impl Iterator<Item = Id>) -> Vec<Id> {
         let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let of_value = |id: Id| [k.subscript, k.attribute].contains(&index.kind(id));
         let value = |id: Id| index.value(id).or_else(|| index.owner(id)).map(|value| index.text_of(value));
-        let values: SortedSet<&str> = expressions
-            .iter()
-            .filter(|id| of_value(**id))
-            .filter_map(|id| value(*id))
-            .filter(|v| *v != "self")
-            .collect();
+        let values = expressions.filter(|id| of_value(*id)).filter_map(value).filter(|v| *v != "self");
+        let values: SortedSet<&str> = values.collect();
         let nodes = index.of_kind(k.subscript).iter().chain(index.of_kind(k.attribute)).copied();
         nodes
             .filter(|id| value(*id).is_some_and(|value| values.contains(value)) && !index.is_stored(*id))
@@ -374,23 +372,91 @@ impl Scope<'_, '_> {
         around.into_iter().find(has_result).is_none_or(|around| self.stays(around))
     }
 
-    /// Adds names bound together with a moved tensor, if they are read together with a model's result.
-    fn add_companions(&self, one: &mut Bound) {
-        let (file, index, k) = (self.file, &self.file.view.index, kinds());
-        let target = match one.by {
+    /// Where a binding puts its names.
+    fn target(&self, by: Binding) -> Option<Id> {
+        let index = &self.file.view.index;
+        match by {
             Binding::Assigned(statement) => index.parts(statement).next().and_then(|a| index.target(a)),
             Binding::Loop(around) => index.target(around),
             Binding::Parameter => None,
-        };
-        let Some(target) = target else { return };
+        }
+    }
+
+    /// Whether a binding gives a name something else than a tensor.
+    fn gives_no_tensor(&self, by: Binding, name: &str) -> bool {
+        match by {
+            Binding::Loop(around) => is_counter(self.file, around, name),
+            Binding::Assigned(statement) => gives_no_tensor(self.file, statement, name),
+            Binding::Parameter => false,
+        }
+    }
+
+    /// The elements of other values that an assignment gives, `pair[0]`, or computes something of, `pair[0] + 1`. A key of text
+    /// may be that of a setting there.
+    fn parts_of(&self, by: Binding) -> Vec<Id> {
+        let (index, k) = (&self.file.view.index, kinds());
+        let Binding::Assigned(statement) = by else { return Vec::new() };
+        let values = self.target(by).map_or_else(Vec::new, |target| spread(self.file.view, target));
+        let given = values.into_iter().filter_map(|name| value_given(self.file, statement, index.text_of(name)));
+        let has_number = |id: &Id| index.parts(*id).nth(1).is_some_and(|key| index.kind(key) == k.integer);
+        let numbered = index.of_kind_in(k.subscript, statement).iter().copied().filter(has_number);
+        given.chain(numbered).filter(|id| !index.is_stored(*id)).collect()
+    }
+
+    /// Names that are combined with a model's result and were bound together with one that a moved tensor is made of:
+    /// `target` of `image, target = pair`, if the model receives `image = image + noise`.
+    fn earlier(&self, own: &[Bound]) -> Vec<Bound> {
+        let (file, index) = (self.file, &self.file.view.index);
+        let mut found: Vec<Bound> = Vec::new();
+        let mut open: Vec<Binding> = own.iter().map(|one| one.by).collect();
+        // Names that get another value on the way to the model.
+        let mut rebound: SortedSet<(usize, &str)> = SortedSet::new();
+        while let Some(by) = open.pop() {
+            let Binding::Assigned(statement) = by else { continue };
+            for read in reads(file.view, statement) {
+                let Source::Moved { by, at } = self.source(read, read) else { continue };
+                if own.iter().any(|one| one.by == by) {
+                    continue;
+                }
+                let place = found.iter().position(|one| one.by == by).unwrap_or_else(|| {
+                    found.push(Bound { by, at, names: Vec::new() });
+                    open.push(by);
+                    found.len() - 1
+                });
+                rebound.extend(assigned(file.view, statement).into_iter().map(|name| (place, name)));
+            }
+        }
+        for (place, one) in found.iter_mut().enumerate() {
+            let names = self.target(one.by).map_or(&[][..], |target| index.of_kind_in(kinds().identifier, target));
+            for name in names.iter().map(|id| index.text_of(*id)) {
+                let is_bound = |read: Id| match one.by {
+                    Binding::Loop(around) => index.is_within(read, around),
+                    Binding::Assigned(statement) => read > statement,
+                    Binding::Parameter => true,
+                };
+                let is_here = |read: Id| file.function_of(read) == self.function && is_bound(read);
+                let is_read = |read: &&Id| is_here(**read) && self.meets_result(**read);
+                let first = file.view.identifiers(name).iter().find(is_read);
+                let is_other = self.gives_no_tensor(one.by, name)
+                    || is_moved(file, self.function, name)
+                    || rebound.contains(&(place, name));
+                if let Some(first) = first.and_then(|read| statement(file, *read)).filter(|_| !is_other) {
+                    one.at = one.at.min(first);
+                    one.names.push(name.to_owned());
+                }
+            }
+        }
+        found.retain(|one| !one.names.is_empty());
+        found
+    }
+
+    /// Adds names bound together with a moved tensor, if they are read together with a model's result.
+    fn add_companions(&self, one: &mut Bound) {
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
+        let Some(target) = self.target(one.by) else { return };
         let reports = |s: Id| {
             let value = index.parts(s).next();
             value.is_some_and(|v| index.kind(v) == k.call && !is_call_of(file, v, &["backward"]))
-        };
-        let no_tensor = |name: &str| match one.by {
-            Binding::Loop(around) => is_counter(file, around, name),
-            Binding::Assigned(statement) => gives_no_tensor(file, statement, name),
-            Binding::Parameter => false,
         };
         for &id in index.of_kind_in(k.identifier, target) {
             let name = index.text_of(id);
@@ -401,7 +467,7 @@ impl Scope<'_, '_> {
                 };
                 reads(file.view, *s).iter().any(|read| index.text_of(*read) == name && joins(read))
             });
-            if !no_tensor(name)
+            if !self.gives_no_tensor(one.by, name)
                 && is_read
                 && !one.names.iter().any(|n| n == name)
                 && !is_moved(file, self.function, name)

@@ -48,6 +48,26 @@ fn tensors_are_moved_where_they_come_from() {
 }
 
 #[test]
+fn what_comes_with_a_batch_is_moved_where_it_meets_a_models_result() {
+    let looped = |body: &str| with_setup(&format!("for x, y in loader:\n    {}\n", body.replace('\n', "\n    ")));
+    let noisy = looped("x = x + 0.1\nout = net(x)\nloss = ((out - y) ** 2).mean()");
+    check(&noisy, &[MODEL, "tensor y before x = x + 0.1", "tensor x before out = net(x)"]);
+    check(&looped("x = x + 0.1\nout = net(x)\nprint(out, y)"), &[MODEL, "tensor x before out = net(x)"]);
+    let evaluated = format!("{noisy}x, y = rows\nout = net(x)\nloss = ((out - y) ** 2).mean()\n");
+    let later = "tensor x, y before out = net(x)";
+    check(&evaluated, &[MODEL, "tensor y before x = x + 0.1", "tensor x before out = net(x)", later]);
+    let indexed = |body: &str| with_setup(&format!("for pair in loader:\n    {}\n", body.replace('\n', "\n    ")));
+    let unpacked = "x, y = pair[0], pair[1]\nx = x + 0.1\nout = net(x)\nloss = ((out - y) ** 2).mean()";
+    check(&indexed(unpacked), &[MODEL, "tensor y before x = x + 0.1", "tensor x before out = net(x)"]);
+    for first in ["x = pair[0]", "x = pair[0] + 1", "x = 2 * pair[0].float()"] {
+        let meets = format!("{first}\nout = net(x)\nloss = ((out - pair[1]) ** 2).mean()");
+        check(&indexed(&meets), &[MODEL, "tensor x before out = net(x)", "expression pair[1]"]);
+    }
+    let setting = "x = pair['image'] * opts['scale']\nout = net(x)\nloss = (out * opts['weight']).mean()";
+    check(&indexed(setting), &[MODEL, "tensor x before out = net(x)"]);
+}
+
+#[test]
 fn what_meets_a_models_result_is_on_the_device() {
     let of_function = |body: &str| with_setup(&format!("def run(rows):\n    {}\n", body.replace('\n', "\n    ")));
     let masked = "x, y = rows\nmask = (y != 0).float()\nkept = len(y)\nout = net(x)\nloss = (F.mse_loss(out, y, reduction='none') * mask).sum()";
