@@ -58,6 +58,8 @@ pub struct Names {
     pub modules: Vec<String>,
     /// Modules of `from x import *`.
     pub wildcards: Vec<String>,
+    /// The packages that a statement imports from another file of the project.
+    pub packages: FxHashMap<Id, Vec<String>>,
 }
 
 /// An expression as it can be written before a dot or next to an operator: in brackets, unless it is a name.
@@ -116,8 +118,11 @@ impl Names {
                     };
                     let dot = if module.ends_with('.') { "" } else { "." };
                     let qualified = format!("{module}{dot}{name}");
-                    let qualified = packages.get(&qualified).unwrap_or(&qualified);
-                    names.bind(index, local, qualified, statement, part);
+                    let package = packages.get(&qualified);
+                    names.bind(index, local, package.unwrap_or(&qualified), statement, part);
+                    if let Some(package) = package {
+                        names.packages.entry(statement).or_default().push(package.clone());
+                    }
                 }
             }
         }

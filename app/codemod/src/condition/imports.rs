@@ -15,19 +15,21 @@ fn is_import(view: &FileView<'_>, id: Id) -> bool {
     [kinds().import_statement, kinds().import_from_statement].contains(&view.index.kind(id))
 }
 
-/// First parts of the module names in an import statement; a relative import has none.
-fn imported_heads<'t>(view: &FileView<'t>, id: Id) -> Vec<&'t str> {
+/// First parts of the module names in an import statement; a relative import has none but those of packages that another file
+/// passes on.
+fn imported_heads<'v>(view: &'v FileView<'_>, id: Id) -> Vec<&'v str> {
     let k = kinds();
     let index = &view.index;
     let words = index.of_kind_in(k.dotted_name, id).iter().map(|n| index.text_of(*n));
     let take = if index.kind(id) == k.import_from_statement { 1 } else { usize::MAX };
     let relative = index.text_of(id).trim_start_matches("from").trim_start().starts_with('.');
-    if relative { Vec::new() } else { words.take(take).map(|w| w.split('.').next().unwrap_or(w)).collect() }
+    let named = words.take(if relative { 0 } else { take }).map(|word| word.split('.').next().unwrap_or(word));
+    named.chain(view.names.packages.get(&id).into_iter().flatten().map(String::as_str)).collect()
 }
 
 /// First parts of the module names that a top-level statement imports: an import, or a `try` or `if` with imports in
 /// it.
-fn loaded_heads<'t>(view: &FileView<'t>, id: Id) -> Option<Vec<&'t str>> {
+fn loaded_heads<'v>(view: &'v FileView<'_>, id: Id) -> Option<Vec<&'v str>> {
     let k = kinds();
     let index = &view.index;
     if is_import(view, id) {

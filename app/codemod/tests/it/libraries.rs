@@ -25,6 +25,11 @@ fn a_package_that_another_file_imports() {
     assert_eq!((texts[0].as_str(), said.as_str()), (expected, ""));
     // Nobody knows what it is without that file.
     assert_eq!(ported("xpu", &files[..1]).0, [program]);
+    let step = "def train(net, loader, optimizer):\n    for x, y in loader:\n        optimizer.zero_grad()\n        loss = torch.nn.functional.mse_loss(net(x), y)\n        loss.backward()\n        optimizer.step()\n";
+    let main = "net = torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\ntrain(net, torch.utils.data.DataLoader(data, batch_size=4), optimizer)\n";
+    let trains = format!("from .compat import torch\n\n\n{step}\n\n{main}");
+    let (texts, _) = ported("ipu", &[("own/train.py", &trains), files[1], files[2]]);
+    assert!(texts[0].starts_with("from .compat import torch\nimport poptorch\n"), "{}", texts[0]);
 }
 
 #[test]
