@@ -2,7 +2,7 @@
 
 use crate::view::FileView;
 use python::tree::{Id, ROOT, kinds};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sorting::{SortedMap, SortedSet};
 use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
@@ -160,7 +160,7 @@ impl<'a> Texts<'a> {
 
     fn starts_of(&self, file: usize) -> Vec<Start> {
         let mut out = Vec::new();
-        let mut seen: SortedSet<usize> = SortedSet::new();
+        let mut seen: FxHashSet<usize> = FxHashSet::default();
         let mut wanted: VecDeque<(usize, Option<&str>)> = VecDeque::from([(file, None)]);
         while let Some((at, module)) = wanted.pop_front() {
             if !seen.insert(at) {

@@ -70,7 +70,7 @@ pub(super) fn finish(
     let (new_files, mut of_new_files) = new_files(plan, views);
     for (n, state) in states.iter().enumerate() {
         let mut edits = state.rope.edits();
-        let mut remarks = notes.remove(&n).unwrap_or_default();
+        let mut remarks = notes.get_mut(&n).map(std::mem::take).unwrap_or_default();
         remarks.extend(state.blocked.clone());
         remarks.extend(of_new_files.remove(&n));
         let places = Places::new(&state.source.path, &state.rope, &state.text, plan.settings.definitions);
@@ -90,7 +90,7 @@ pub(super) fn finish(
             remarks.extend(configured::found(&configured[n].2, &state.text).into_iter().map(&mut remains));
         }
         if let Some(view) = &views[n] {
-            let manual = reported.remove(&n).unwrap_or_default();
+            let manual = reported.get_mut(&n).map(std::mem::take).unwrap_or_default();
             // Reported once, at the first branch.
             if let Some((modes, test)) = own_mode.and_then(|modes| Some((modes, modes.own_branch(view)?))) {
                 own_mode = None;
