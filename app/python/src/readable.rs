@@ -238,21 +238,63 @@ fn next_code(bytes: &[u8], mut at: usize) -> (usize, usize) {
 
 /// The byte after the string that begins with the quote at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
+    let text_end = |at| string_end_at(bytes, at, 0).unwrap_or(bytes.len());
+    string_end_at(bytes, at, DEEPEST_FIELD).unwrap_or_else(|| text_end(at))
+}
+
+/// How deep CPython nests formatted strings.
+const DEEPEST_FIELD: usize = 150;
+
+/// The same, where the fields of formatted strings are read as deep as this; none if one of them does not end.
+fn string_end_at(bytes: &[u8], at: usize, deepest: usize) -> Option<usize> {
     let quote = bytes[at];
     let three = [quote; 3];
     let long = bytes[at..].starts_with(&three);
+    let has_fields = deepest > 0 && is_formatted(bytes, at);
     let mut at = at + if long { 3 } else { 1 };
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'\\' => at += 1,
-            b'\n' if !long => return at,
-            _ if long && bytes[at..].starts_with(&three) => return at + 3,
-            _ if !long && byte == quote => return at + 1,
+            b'{' if has_fields && bytes.get(at + 1) == Some(&b'{') => at += 1,
+            b'{' if has_fields => {
+                at = field_end(bytes, at, long, deepest - 1)?;
+                continue;
+            }
+            b'\n' if !long => return Some(at),
+            _ if long && bytes[at..].starts_with(&three) => return Some(at + 3),
+            _ if !long && byte == quote => return Some(at + 1),
             _ => {}
         }
         at += 1;
     }
-    bytes.len()
+    Some(bytes.len())
+}
+
+/// Whether the quote at `at` begins a string with fields: `f"{x}"`, `rf"{x}"`, `t"{x}"`.
+fn is_formatted(bytes: &[u8], at: usize) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    let prefix = bytes[..at].iter().rev().take(3).take_while(|byte| is_word(byte));
+    let prefix: Vec<u8> = prefix.map(u8::to_ascii_lowercase).collect();
+    matches!(prefix.as_slice(), [b'f' | b't'] | [b'r', b'f' | b't'] | [b'f' | b't', b'r'])
+}
+
+/// The byte after the field of a formatted string that begins with the bracket at `at`; none if it does not end, on its line
+/// if the string is not a `long` one. Strings in it may have the quotes of the one around it, as of Python 3.12.
+fn field_end(bytes: &[u8], at: usize, long: bool, deepest: usize) -> Option<usize> {
+    let (mut open, mut at, mut is_format) = (0_usize, at, false);
+    loop {
+        match bytes.get(at)? {
+            b'\n' if !long => return None,
+            b'{' | b'(' | b'[' if !is_format => open += 1,
+            b'{' => at = field_end(bytes, at, long, deepest.checked_sub(1)?)? - 1,
+            b'}' if open == 1 => return Some(at + 1),
+            b'}' | b')' | b']' if !is_format => open = open.checked_sub(1)?,
+            b':' if open == 1 => is_format = true,
+            b'"' | b'\'' if !is_format => at = string_end_at(bytes, at, deepest)? - 1,
+            _ => {}
+        }
+        at += 1;
+    }
 }
 
 /// The innermost bracket that is still open at the end of the text; none if a bracket of another kind closes one.
@@ -397,6 +439,34 @@ mod tests {
         for text in ["def f(x: T[int] or): pass\n", "x: T[int or int\n", "def f(x: T[int] int): pass\n"] {
             assert!(Tree::parse(text).has_error(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_fields_of_a_formatted_string_have_strings_of_their_own() {
+        let check = |string: &str| {
+            let text = format!("x: T[int] or int = 1\ny = {string}\n");
+            assert!(!Tree::parse(&text).has_error(), "{text}");
+            assert_eq!(string_end(string.as_bytes(), string.find(['"', '\'']).unwrap()), string.len(), "{string}");
+        };
+        for string in [
+            r#"f"{s.replace("(", "")}""#,
+            r#"rf'{a['(']}{{('"#,
+            r#"f"{x:'>{w["("]}}""#,
+            r#"f"""{a["("]
+                :(}""""#,
+            r#"f"{f"{f"{"("}"}"}""#,
+            r#"f"{(lambda: {1: "}"})()!r:(}""#,
+            r#"f"{x!r}(""#,
+            r#""{(""#,
+            r#"f"{a == "\"("}""#,
+        ] {
+            check(string);
+        }
+        for unfinished in ["f\"{a[\"", "f\"{(\"", "f\"{\"x\n"] {
+            assert!(string_end(unfinished.as_bytes(), 1) <= unfinished.len());
+        }
+        let deep = "f\"{".repeat(10_000);
+        assert!(string_end(deep.as_bytes(), 1) <= deep.len());
     }
 
     #[test]

@@ -391,16 +391,27 @@ impl Scope<'_, '_> {
         }
     }
 
-    /// The elements of other values that an assignment gives, `pair[0]`, or computes something of, `pair[0] + 1`. A key of text
-    /// may be that of a setting there.
+    /// The elements of a batch that an assignment gives, `pair[0]`, or computes something of, `pair[0] + 1`. What is computed may
+    /// be a tensor made of numbers, such as settings or sizes, so there the batch has to be what a loop or `next` gives.
     fn parts_of(&self, by: Binding) -> Vec<Id> {
-        let (index, k) = (&self.file.view.index, kinds());
+        let (file, index, k) = (self.file, &self.file.view.index, kinds());
         let Binding::Assigned(statement) = by else { return Vec::new() };
-        let values = self.target(by).map_or_else(Vec::new, |target| spread(self.file.view, target));
-        let given = values.into_iter().filter_map(|name| value_given(self.file, statement, index.text_of(name)));
-        let has_number = |id: &Id| index.parts(*id).nth(1).is_some_and(|key| index.kind(key) == k.integer);
-        let numbered = index.of_kind_in(k.subscript, statement).iter().copied().filter(has_number);
-        given.chain(numbered).filter(|id| !index.is_stored(*id)).collect()
+        let values = self.target(by).map_or_else(Vec::new, |target| spread(file.view, target));
+        let given = values.into_iter().filter_map(|name| value_given(file, statement, index.text_of(name)));
+        let gives_batches = |name: Id| match self.source(name, name) {
+            Source::Moved { by: Binding::Loop(_), .. } => true,
+            Source::Moved { by: Binding::Assigned(by), .. } => {
+                value_given(file, by, index.text_of(name)).is_some_and(|value| is_call_of(file, value, &["next"]))
+            }
+            _ => false,
+        };
+        let is_of_batch = |id: &Id| {
+            let has_number = index.parts(*id).nth(1).is_some_and(|key| index.kind(key) == k.integer);
+            let value = index.value(*id).filter(|value| has_number && index.kind(*value) == k.identifier);
+            value.is_some_and(gives_batches)
+        };
+        let of_batch = index.of_kind_in(k.subscript, statement).iter().copied().filter(is_of_batch);
+        given.chain(of_batch).filter(|id| !index.is_stored(*id)).collect()
     }
 
     /// Names that are combined with a model's result and were bound together with one that a moved tensor is made of:

@@ -49,7 +49,8 @@ fn tensors_are_moved_where_they_come_from() {
 
 #[test]
 fn what_comes_with_a_batch_is_moved_where_it_meets_a_models_result() {
-    let looped = |body: &str| with_setup(&format!("for x, y in loader:\n    {}\n", body.replace('\n', "\n    ")));
+    let looped_only = |body: &str| format!("for x, y in loader:\n    {}\n", body.replace('\n', "\n    "));
+    let looped = |body: &str| with_setup(&looped_only(body));
     let noisy = looped("x = x + 0.1\nout = net(x)\nloss = ((out - y) ** 2).mean()");
     check(&noisy, &[MODEL, "tensor y before x = x + 0.1", "tensor x before out = net(x)"]);
     check(&looped("x = x + 0.1\nout = net(x)\nprint(out, y)"), &[MODEL, "tensor x before out = net(x)"]);
@@ -62,6 +63,19 @@ fn what_comes_with_a_batch_is_moved_where_it_meets_a_models_result() {
     for first in ["x = pair[0]", "x = pair[0] + 1", "x = 2 * pair[0].float()"] {
         let meets = format!("{first}\nout = net(x)\nloss = ((out - pair[1]) ** 2).mean()");
         check(&indexed(&meets), &[MODEL, "tensor x before out = net(x)", "expression pair[1]"]);
+    }
+    for numbers in ["x.shape", "x.size()", "scale"] {
+        let by_number =
+            format!("x = x.view({numbers}[0], -1) + {numbers}[0]\nout = net(x)\nloss = (out / {numbers}[1]).mean()");
+        check(
+            &with_setup(&format!("scale = [1.0, 2.0]\n{}", looped_only(&by_number))),
+            &[MODEL, "tensor x before out = net(x)"],
+        );
+        let by_name = format!("sizes = {numbers}\n{by_number}").replace(&format!("{numbers}["), "sizes[");
+        check(
+            &with_setup(&format!("scale = [1.0, 2.0]\n{}", looped_only(&by_name))),
+            &[MODEL, "tensor x before out = net(x)"],
+        );
     }
     let setting = "x = pair['image'] * opts['scale']\nout = net(x)\nloss = (out * opts['weight']).mean()";
     check(&indexed(setting), &[MODEL, "tensor x before out = net(x)"]);
