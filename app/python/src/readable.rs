@@ -19,6 +19,8 @@
 //! A tab leads to the next multiple of eight columns, but the scanner counts eight for each. So a tab that is worth one, after
 //! seven spaces, is read as a space.
 //!
+//! After a name in a formatted string it takes `:=` for an assignment, where Python begins a format: `f"{title:=^80}"`.
+//!
 //! In a tuple without brackets and in a subscript it only accepts starred parts that begin with a name: `return a, *b`, but not
 //! `return a, *[b]` nor `x[a, *(b)]`.
 
@@ -69,7 +71,7 @@ pub(crate) fn spaced_tabs(text: &str) -> Option<String> {
 }
 
 /// The text in a form that the grammar can parse, with every byte at its offset: such a line joined to the one before
-/// it, such a star removed. None if there is neither.
+/// it, such a star or sign removed. None if there is none.
 pub(crate) fn readable(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out: Option<Vec<u8>> = None;
@@ -89,7 +91,11 @@ pub(crate) fn readable(text: &str) -> Option<String> {
                 continue;
             }
             b'"' | b'\'' => {
-                at = string_end(bytes, at);
+                let (end, formats) = read_string(bytes, at);
+                for colon in formats {
+                    out.get_or_insert_with(|| bytes.to_vec())[colon + 1] = b' ';
+                }
+                at = end;
                 continue;
             }
             b'(' | b'[' | b'{' => open.push(at),
@@ -238,15 +244,21 @@ fn next_code(bytes: &[u8], mut at: usize) -> (usize, usize) {
 
 /// The byte after the string that begins with the quote at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
-    let text_end = |at| string_end_at(bytes, at, 0).unwrap_or(bytes.len());
-    string_end_at(bytes, at, DEEPEST_FIELD).unwrap_or_else(|| text_end(at))
+    read_string(bytes, at).0
+}
+
+/// The same, and the formats in it that begin with `=`, by their colons: `f"{title:=^80}"`.
+fn read_string(bytes: &[u8], at: usize) -> (usize, Vec<usize>) {
+    let mut formats = Vec::new();
+    let end = string_end_at(bytes, at, DEEPEST_FIELD, &mut formats);
+    (end.unwrap_or_else(|| string_end_at(bytes, at, 0, &mut formats).unwrap_or(bytes.len())), formats)
 }
 
 /// How deep CPython nests formatted strings.
 const DEEPEST_FIELD: usize = 150;
 
 /// The same, where the fields of formatted strings are read as deep as this; none if one of them does not end.
-fn string_end_at(bytes: &[u8], at: usize, deepest: usize) -> Option<usize> {
+fn string_end_at(bytes: &[u8], at: usize, deepest: usize, formats: &mut Vec<usize>) -> Option<usize> {
     let quote = bytes[at];
     let three = [quote; 3];
     let long = bytes[at..].starts_with(&three);
@@ -257,7 +269,7 @@ fn string_end_at(bytes: &[u8], at: usize, deepest: usize) -> Option<usize> {
             b'\\' => at += 1,
             b'{' if has_fields && bytes.get(at + 1) == Some(&b'{') => at += 1,
             b'{' if has_fields => {
-                at = field_end(bytes, at, long, deepest - 1)?;
+                at = field_end(bytes, at, long, deepest - 1, formats)?;
                 continue;
             }
             b'\n' if !long => return Some(at),
@@ -280,17 +292,20 @@ fn is_formatted(bytes: &[u8], at: usize) -> bool {
 
 /// The byte after the field of a formatted string that begins with the bracket at `at`; none if it does not end, on its line
 /// if the string is not a `long` one. Strings in it may have the quotes of the one around it, as of Python 3.12.
-fn field_end(bytes: &[u8], at: usize, long: bool, deepest: usize) -> Option<usize> {
+fn field_end(bytes: &[u8], at: usize, long: bool, deepest: usize, formats: &mut Vec<usize>) -> Option<usize> {
     let (mut open, mut at, mut is_format) = (0_usize, at, false);
     loop {
         match bytes.get(at)? {
             b'\n' if !long => return None,
             b'{' | b'(' | b'[' if !is_format => open += 1,
-            b'{' => at = field_end(bytes, at, long, deepest.checked_sub(1)?)? - 1,
+            b'{' => at = field_end(bytes, at, long, deepest.checked_sub(1)?, formats)? - 1,
             b'}' if open == 1 => return Some(at + 1),
             b'}' | b')' | b']' if !is_format => open = open.checked_sub(1)?,
-            b':' if open == 1 => is_format = true,
-            b'"' | b'\'' if !is_format => at = string_end_at(bytes, at, deepest)? - 1,
+            b':' if open == 1 => {
+                is_format = true;
+                formats.extend((bytes.get(at + 1) == Some(&b'=')).then_some(at));
+            }
+            b'"' | b'\'' if !is_format => at = string_end_at(bytes, at, deepest, formats)? - 1,
             _ => {}
         }
         at += 1;
@@ -401,6 +416,13 @@ mod tests {
         check("x[a, *(b)] = y[*[a], *c]\n", Some("x[a,  (b)] = y[ [a], *c]\n"));
         check("x[\n    a,\n    *[\n        b\n    ],\n] = 3\n", Some("x[\n    a,\n     [\n        b\n    ],\n] = 3\n"));
         check("x = a, *b.c(), 2 ** (3), f(*(d)), [1, *(e)]\nfrom a import *\n", None);
+    }
+
+    #[test]
+    fn a_format_may_begin_with_a_sign_of_equality() {
+        check("print(f\"{title:=^80}\")\n", Some("print(f\"{title: ^80}\")\n"));
+        check("x = f'{x:=+{w:=>3}}' f'{(y:=3)}'\n", Some("x = f'{x: +{w: >3}}' f'{(y:=3)}'\n"));
+        check("x = f'{(y:=3):=^9}' '{x:=^9}'\n", Some("x = f'{(y:=3): ^9}' '{x:=^9}'\n"));
     }
 
     #[test]
