@@ -34,6 +34,9 @@ pub(crate) fn run(args: &LaunchArgs) -> Result<bool> {
         plan.notes.iter().for_each(|note| say_line!("note: {note}"));
     }
     match &args.out {
+        Some(file) if file.exists() && python::is_python(&file.to_string_lossy()) => {
+            return Err(usage(format!("--out {}: this is a program; nothing was written", file.display())).into());
+        }
         Some(file) => std::fs::write(file, script).with_context(|| file.display().to_string())?,
         None => std::io::stdout().write_all(script.as_bytes())?,
     }

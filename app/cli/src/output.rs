@@ -7,7 +7,8 @@ mod tree;
 
 use crate::usage::usage;
 use anyhow::{Context, Result};
-use std::io::{ErrorKind, Write};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 pub(crate) use in_place::write_back;
@@ -24,12 +25,27 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Refuses a file that can't be written: long work must not fail at its end.
-pub(crate) fn check_writable(option: &str, file: &Path) -> Result<()> {
+/// Refuses the path of a page that can't be written, or is that of something else than an earlier page: long work must not
+/// fail at its end, nor replace a program.
+pub(crate) fn check_page(option: &str, file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (file.is_dir(), folder.is_dir()) {
-        (true, _) => Err(usage(format!("{option} {}: is a folder", file.display())).into()),
-        (_, false) => Err(usage(format!("{option} {}: no such folder: {}", file.display(), folder.display())).into()),
-        _ => Ok(()),
-    }
+    let why = if file.is_dir() {
+        "is a folder".to_owned()
+    } else if !folder.is_dir() {
+        format!("no such folder: {}", folder.display())
+    } else if file.is_file() && !is_page(file)? {
+        "the file exists and is no report; nothing was written".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(usage(format!("{option} {}: {why}", file.display())).into())
+}
+
+/// Whether a file is empty or a web page.
+fn is_page(file: &Path) -> Result<bool> {
+    const BEGINS: &[u8] = b"<!doctype html";
+    let mut begins = Vec::new();
+    let opened = File::open(file).with_context(|| file.display().to_string())?;
+    opened.take(BEGINS.len() as u64).read_to_end(&mut begins)?;
+    Ok(begins.is_empty() || begins.eq_ignore_ascii_case(BEGINS))
 }

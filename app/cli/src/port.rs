@@ -34,7 +34,10 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         series::check_is_free(folder)?;
     }
     if let Some(file) = &args.report {
-        output::check_writable("--report", file)?;
+        output::check_page("--report", file)?;
+        if args.patch.as_ref().is_some_and(|patch| std::path::absolute(patch).ok() == std::path::absolute(file).ok()) {
+            return Err(usage("--report and --patch are the same file; nothing was written").into());
+        }
     }
     // Before the files are read: what another port is about to change can't be ported.
     let claimed = if args.write { output::claim(&args.paths)? } else { Vec::new() };

@@ -1,4 +1,4 @@
-//! Replaces a file: readers never see a partial file, and nothing but its bytes changes.
+//! Replaces a file: readers never see a partial file, and its permissions and its owner stay.
 
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -161,15 +161,22 @@ impl Replacement<'_> {
         self.is_executable
     }
 
-    /// Replaces the file, if nobody has changed it since it was read.
+    /// Replaces the file, if nobody has changed it since it was read, or put something else in the place of its folder.
     pub(crate) fn put(self) -> std::result::Result<(), NotReplaced> {
-        let is_as_read = self.file.symlink_metadata()?.is_file() && fs::read(&self.file)? == self.old;
-        if !is_as_read {
+        let about = self.file.symlink_metadata()?;
+        let is_there = about.is_file() && fs::canonicalize(&self.file)? == self.file;
+        let now = if is_there { fs::read(&self.file)? } else { Vec::new() };
+        if is_there && now != self.old && has_other_names(&about) && now == fs::read(&self.new.path)? {
+            // Under another of its names it has been replaced already.
+            return Ok(());
+        }
+        if !is_there || now != self.old || about.permissions().readonly() {
             return Err(
                 Error::other("it was changed while the port was made, and is left as it is; port it again").into()
             );
         }
         if !self.is_shared {
+            fs::set_permissions(&self.new.path, about.permissions())?;
             return Ok(self.new.rename(&self.file)?);
         }
         // The file itself has to be kept, so its bytes are overwritten. If the process is killed meanwhile, the new

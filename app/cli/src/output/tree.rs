@@ -47,12 +47,21 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
     if !force && !other.is_empty() {
         return Err(usage(in_the_way(out, &other)).into());
     }
+    let root = project.root.as_deref().filter(|_| project.whole_folder && !whole_out.exists());
     fs::create_dir_all(&whole_out).with_context(|| format!("{} can't be created", out.display()))?;
+    let is_folder = |content: &Content<'_>| matches!(content, Content::Folder(_));
     for (path, content) in new {
         content.write(&whole_out.join(path))?;
     }
-    for (path, content) in kept {
+    for (path, content) in kept.into_iter().filter(|(_, content)| !is_folder(content)) {
         content.copy_permissions(&whole_out.join(path));
+    }
+    // Last, and from the inside: nothing can be written into some of them.
+    for (path, content) in files.iter().rev().filter(|(_, content)| is_folder(content)) {
+        content.copy_permissions(&whole_out.join(path));
+    }
+    if let Some(root) = root {
+        Content::Folder(root.to_path_buf()).copy_permissions(&whole_out);
     }
     if !skipped.is_empty() {
         let names: Vec<&str> = skipped.iter().map(String::as_str).collect();
@@ -75,8 +84,8 @@ fn has_no_place(out: &Path, path: &Path) -> bool {
 
 /// The contents of a file of the ported tree.
 enum Content<'a> {
-    /// A folder, which may be empty.
-    Folder,
+    /// A folder like this one, which may be empty.
+    Folder(PathBuf),
     /// A link to this path.
     Link(PathBuf),
     /// The same as a file of the project.
@@ -89,7 +98,7 @@ impl Content<'_> {
     /// Whether a file already has this content. An unreadable one does not.
     fn is_in(&self, file: &Path) -> bool {
         let is_same = || match self {
-            Content::Folder => Ok(file.is_dir()),
+            Content::Folder(_) => Ok(file.is_dir()),
             Content::Link(to) => Ok(fs::read_link(file)? == *to),
             _ if file.is_symlink() => Ok(false),
             Content::Ported(text, _) => {
@@ -106,7 +115,7 @@ impl Content<'_> {
             fs::create_dir_all(folder).with_context(|| format!("{} can't be created", folder.display()))?;
         }
         match self {
-            Content::Folder => {
+            Content::Folder(_) => {
                 fs::create_dir_all(file).with_context(|| format!("{} can't be created", file.display()))?;
             }
             Content::Link(to) => {
@@ -129,8 +138,8 @@ impl Content<'_> {
 
     fn copy_permissions(&self, to: &Path) {
         let from = match self {
-            Content::Folder | Content::Link(_) => None,
-            Content::Copied(from) => Some(from.as_path()),
+            Content::Link(_) => None,
+            Content::Folder(from) | Content::Copied(from) => Some(from.as_path()),
             Content::Ported(_, from) => *from,
         };
         if let Some(metadata) = from.and_then(|from| fs::metadata(from).ok()) {
@@ -184,6 +193,7 @@ enum LeftOut {
     LinkIntoSkipped,
     Submodule,
     NoFile,
+    TheCopy,
     Unreadable(std::io::Error),
 }
 
@@ -195,6 +205,7 @@ impl fmt::Display for LeftOut {
             LeftOut::LinkIntoSkipped => f.write_str("a link to a path that is not copied"),
             LeftOut::Submodule => f.write_str("a submodule's link to its repository"),
             LeftOut::NoFile => f.write_str("neither a file nor a folder"),
+            LeftOut::TheCopy => f.write_str("the folder of the copy itself, whose files are not ported"),
             LeftOut::Unreadable(error) => write!(f, "which can't be read: {error}"),
         }
     }
@@ -224,9 +235,11 @@ impl Listing<'_> {
             } else if path.is_dir() {
                 if is_foreign(&path) {
                     self.skipped.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
-                } else if !same(&path, out) {
+                } else if same(&path, out) {
+                    self.left_out.push((name, LeftOut::TheCopy));
+                } else {
                     self.add(root, &path, &name, out);
-                    self.files.insert(name, Content::Folder);
+                    self.files.insert(name, Content::Folder(path));
                 }
                 continue;
             } else if !path.is_file() {

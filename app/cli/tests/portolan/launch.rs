@@ -1,6 +1,6 @@
 //! `portolan launch`.
 
-use crate::{folder, portolan};
+use crate::{folder, portolan, read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -382,4 +382,12 @@ fn a_step_that_is_not_ported_is_said_above_the_script() {
             assert!(ran.code == 0 && !ran.err.contains("warning") && !ran.out.contains("Warning"), "{ran:?}");
         }
     }
+}
+
+#[test]
+fn a_script_is_not_written_over_a_program() {
+    let home = folder(&[("train.py", "import torch\n")]);
+    let ran = portolan(home.path(), &["launch", "--target", "hpu", "--entry", "train.py", "--out", "train.py"]);
+    assert!(ran.code == 2 && ran.err.contains("--out train.py: this is a program; nothing was written"), "{ran:?}");
+    assert_eq!(read(home.path(), "train.py"), "import torch\n");
 }

@@ -178,9 +178,10 @@ fn out_holds_the_whole_project() {
         ("p/venv/lib/torch.py", TRAINER),
         ("p/__pycache__/a.py", TRAINER),
     ]);
-    for _ in 0..2 {
+    for is_there in [false, true] {
         let ran = portolan(home.path(), &["port", "--target", "hpu", "--out", "p/ported", "p"]);
         assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{ran:?}");
+        assert_eq!(ran.err.contains("ported, the folder of the copy itself, whose files are not ported"), is_there);
         let out = home.path().join("p/ported");
         assert_eq!(read(&out, "trainer.py"), ported_trainer());
         assert_eq!(read(&out, "pkg/__init__.py"), "");
@@ -196,7 +197,7 @@ fn out_holds_the_whole_project() {
 #[cfg(unix)]
 #[test]
 fn out_says_what_is_not_in_it() {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
     let home = folder(&[
         ("p/src/trainer.py", TRAINER),
         ("p/sub/lib/net.py", TRAINER),
@@ -208,6 +209,11 @@ fn out_says_what_is_not_in_it() {
     ]);
     let p = home.path().join("p");
     fs::create_dir(p.join("logs")).unwrap();
+    let only_mine = fs::Permissions::from_mode(0o700);
+    for folder in [p.clone(), p.join("sub/lib")] {
+        fs::set_permissions(folder, only_mine.clone()).unwrap();
+    }
+    fs::set_permissions(p.join("logs"), fs::Permissions::from_mode(0o500)).unwrap();
     for (to, from) in [
         ("src", "p/code"),
         ("../src/trainer.py", "p/sub/again.py"),
@@ -232,7 +238,9 @@ fn out_says_what_is_not_in_it() {
     }
     assert_eq!(read(&out, "sub/whole/trainer.py"), ported_trainer());
     assert_eq!(read(&out, "sub/lib/net.py"), ported_trainer());
-    assert!(out.join("logs").is_dir());
+    for (folder, mode) in [("", 0o700), ("sub/lib", 0o700), ("logs", 0o500)] {
+        assert_eq!(fs::metadata(out.join(folder)).unwrap().permissions().mode() & 0o777, mode, "{folder}");
+    }
     for (path, why) in [
         ("data", "a link to a path outside the project"),
         ("shared.py", "a link to a path outside the project"),
@@ -397,6 +405,20 @@ fn write_keeps_what_is_not_its_own() {
     assert_eq!(fs::metadata(home.path().join("two.py")).unwrap().nlink(), 2);
     let names = fs::read_dir(&p).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(names.count(), 3, "nothing is left beside the files");
+}
+
+#[cfg(unix)]
+#[test]
+fn two_names_of_one_file_are_ported_and_reverted() {
+    let home = folder(&[("p/one.py", TRAINER)]);
+    let p = home.path().join("p");
+    fs::hard_link(p.join("one.py"), p.join("two.py")).unwrap();
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "--patch", "p.patch", "p"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!((read(&p, "one.py"), read(&p, "two.py")), (ported_trainer(), ported_trainer()));
+    let reverted = Command::new("git").args(["apply", "-R", "../p.patch"]).current_dir(&p).status().unwrap();
+    assert!(reverted.success());
+    assert_eq!((read(&p, "one.py"), read(&p, "two.py")), (TRAINER.to_owned(), TRAINER.to_owned()));
 }
 
 #[cfg(unix)]

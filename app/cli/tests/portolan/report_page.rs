@@ -92,8 +92,16 @@ fn a_port_without_changes_and_one_without_a_place_for_its_page() {
     let text = text_of(&read(home.path(), "r.html"));
     assert!(text.contains("0 changed places in 0 of 1 file.") && text.contains("Nothing."), "{text}");
     fs::create_dir(home.path().join("x.html")).unwrap();
-    for (file, said) in [("x.html", "--report x.html: is a folder"), ("no/r.html", "no such folder: no")] {
+    for (file, said) in [
+        ("x.html", "--report x.html: is a folder"),
+        ("no/r.html", "no such folder: no"),
+        ("a.py", "--report a.py: the file exists and is no report; nothing was written"),
+    ] {
         let ran = portolan(home.path(), &["port", "--target", "xpu", "--report", file, "a.py"]);
         assert!(ran.code == 2 && ran.err.contains(said), "{ran:?}");
     }
+    assert_eq!(read(home.path(), "a.py"), "x = 1\n");
+    let both = ["port", "--target", "xpu", "--write", "--patch", "p.patch", "--report", "./p.patch", "a.py"];
+    let ran = portolan(home.path(), &both);
+    assert!(ran.code == 2 && ran.err.contains("are the same file"), "{ran:?}");
 }
