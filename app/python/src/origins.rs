@@ -129,6 +129,15 @@ struct Store<'t> {
     taken: Vec<Part<'t>>,
 }
 
+/// What methods keep in their own objects: `self.name = value`, `self.name["key"] = value`.
+#[derive(Default)]
+struct OwnStores<'t> {
+    /// By the class and the text of the attribute: their places in its list.
+    attributes: FxHashMap<Place, FxHashMap<&'t str, Vec<usize>>>,
+    /// By the class and the attribute, and the text of the item.
+    items: FxHashMap<(Place, &'t str), FxHashMap<&'t str, Vec<usize>>>,
+}
+
 /// How objects of a project's packages are called, as names of functions and methods.
 #[derive(Clone, Copy, Debug)]
 pub struct Conventions {
@@ -162,6 +171,7 @@ pub struct Origins<'v, 't> {
     stores: FxHashMap<&'t str, Vec<Store<'t>>>,
     /// By the file and the text of the object, and the text of the attribute or the item: their places in its list.
     kept: FxHashMap<(usize, &'t str), FxHashMap<&'t str, Vec<usize>>>,
+    own: OwnStores<'t>,
     /// The bases of each class of the project, and the classes that have it as a base.
     bases: FxHashMap<Place, Vec<Place>>,
     derived: FxHashMap<Place, Vec<Place>>,
@@ -177,6 +187,7 @@ pub struct Origins<'v, 't> {
     /// The definitions that a callee may be. One that is being looked for has none, which ends circles.
     definitions: RefCell<FxHashMap<Place, Rc<[Place]>>>,
     callers: RefCell<FxHashMap<Place, Rc<[Place]>>>,
+    related: RefCell<FxHashMap<Place, Rc<[Place]>>>,
     /// The calls whose definitions are being looked for.
     looking: RefCell<FxHashSet<Place>>,
     /// What the callers of a function give for a parameter, with those callers.
@@ -211,13 +222,14 @@ impl<'v, 't> Origins<'v, 't> {
         let calls = calls.collect();
         let values = files.iter().flat_map(|file| objects::values(file)).collect();
         let modules = Modules::of(files);
-        let (definitions, callers, looking, passed, steady) = Default::default();
-        Self {
+        let (definitions, callers, related, looking, passed, steady) = Default::default();
+        let mut origins = Self {
             modules,
             scopes,
             numbers,
             stores,
             kept,
+            own: OwnStores::default(),
             bases,
             derived,
             members,
@@ -227,10 +239,13 @@ impl<'v, 't> Origins<'v, 't> {
             conventions,
             definitions,
             callers,
+            related,
             looking,
             passed,
             steady,
-        }
+        };
+        origins.own = origins.own_stores();
+        origins
     }
 
     /// The files, as they were passed.

@@ -1,13 +1,12 @@
 //! Attributes and items of objects, the functions that calls reach, and their results.
 
 use super::bound::unpacked;
-use super::{Origin, Origins, Part, Place, Store, VARIABLES, item};
+use super::{Origin, Origins, OwnStores, Part, Place, Store, VARIABLES, item};
 use crate::file::PythonFile;
 use crate::names::called_name;
 use crate::scopes::{Bound, Scopes};
 use crate::tree::{Id, Index, fields, kinds};
-use rustc_hash::FxHashMap;
-use sorting::SortedSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// What the files assign to attributes and items.
@@ -116,41 +115,70 @@ impl<'t> Origins<'_, 't> {
         let (last, rest) = value.parts.split_last()?;
         let Part::Attribute(name) = last else { return None };
         let related = self.related(class);
-        let files = Vec::from_iter(related.iter().map(|class| class.file).collect::<SortedSet<usize>>());
-        let is_self = |object: Place| {
-            let file = self.file(object);
-            let method = file.function_of(object.id).map(|id| Place { id, ..object });
-            let owner = method.and_then(|method| self.class_of_method(method)).filter(|class| related.contains(class));
-            let first = method.and_then(|m| file.index.function(m.id)?.parameters().next());
-            owner.is_some() && first.is_some_and(|first| file.index.is_text(object.id, first.name))
-        };
-        let mut found: Vec<_> =
-            self.stored(*last, &files).filter(|store| is_self(store.object)).map(|store| held(value, store)).collect();
-        let mut is_item_of = Vec::new();
+        let attributes = related.iter().filter_map(|class| self.own.attributes.get(class));
+        let mut found: Vec<_> = self.in_order(attributes, *last).map(|store| held(value, store)).collect();
+        let inner = value.inside(value.place.id);
         if let Some(item) = rest.last() {
             // `self.name["key"] = value`
-            is_item_of.extend(self.stored(*item, &files).filter(|store| {
-                let index = &self.file(store.object).index;
-                index.attribute(store.object.id).is_some_and(|object| {
-                    object.name() == Some(*name)
-                        && object.owner().is_some_and(|owner| is_self(Place { id: owner, ..store.object }))
-                })
-            }));
+            let items = related.iter().filter_map(|class| self.own.items.get(&(*class, *name)));
+            found.extend(self.in_order(items, *item).map(|store| held(&inner, store)));
         }
-        let inner = value.inside(value.place.id);
-        found.extend(is_item_of.into_iter().map(|store| held(&inner, store)));
-        for class in &related {
+        for class in related.iter() {
             let here = self.members.get(class).and_then(|members| members.get(name)).into_iter().flatten();
             found.extend(here.map(|id| inner.in_file(class.file, *id)));
         }
         (!found.is_empty()).then_some(found)
     }
 
+    /// What methods keep in their own objects.
+    pub(super) fn own_stores(&self) -> OwnStores<'t> {
+        let mut own = OwnStores::default();
+        for (name, list) in &self.stores {
+            for (at, store) in list.iter().enumerate() {
+                let index = &self.file(store.object).index;
+                if let Some(class) = self.class_of_self(store.object) {
+                    own.attributes.entry(class).or_default().entry(name).or_default().push(at);
+                }
+                let Some(object) = index.attribute(store.object.id) else { continue };
+                let owner = object.owner().and_then(|owner| self.class_of_self(Place { id: owner, ..store.object }));
+                if let (Some(class), Some(attribute)) = (owner, object.name()) {
+                    own.items.entry((class, attribute)).or_default().entry(name).or_default().push(at);
+                }
+            }
+        }
+        own
+    }
+
+    /// The class of a method whose first parameter a name is.
+    fn class_of_self(&self, name: Place) -> Option<Place> {
+        let file = self.file(name);
+        let method = Place { id: file.function_of(name.id)?, ..name };
+        let first = file.index.function(method.id)?.parameters().next()?;
+        self.class_of_method(method).filter(|_| file.index.is_text(name.id, first.name))
+    }
+
+    /// The stores of a part, in the order of the files.
+    fn in_order<'o>(
+        &'o self,
+        kept: impl Iterator<Item = &'o FxHashMap<&'t str, Vec<usize>>>,
+        part: Part<'t>,
+    ) -> impl Iterator<Item = &'o Store<'t>> {
+        let lists = kept.flat_map(|kept| lists(kept, part));
+        let mut places: Vec<(&str, usize)> =
+            lists.flat_map(|(name, places)| places.iter().map(move |at| (name, *at))).collect();
+        sorting::by_key(&mut places, |(name, at)| (name.is_empty(), *name, *at));
+        places.into_iter().map(|(name, at)| &self.stores[name][at]).filter(move |store| store.fits(part))
+    }
+
     /// A class, those it inherits from, and those that inherit from it.
-    fn related(&self, class: Place) -> Vec<Place> {
-        let mut found = reached(class, &self.bases);
-        found.extend(reached(class, &self.derived).split_off(1));
-        found
+    fn related(&self, class: Place) -> Rc<[Place]> {
+        let mut known = self.related.borrow_mut();
+        let related = known.entry(class).or_insert_with(|| {
+            let mut found = reached(class, &self.bases);
+            found.extend(reached(class, &self.derived).split_off(1));
+            found.into()
+        });
+        Rc::clone(related)
     }
 
     /// The values of a call: those that its functions return, attributes of the object that it makes.
@@ -381,10 +409,11 @@ pub(super) fn heritage(files: &[&PythonFile<'_>]) -> [FxHashMap<Place, Vec<Place
 /// A class, and those that lead on from it.
 fn reached(class: Place, onward: &FxHashMap<Place, Vec<Place>>) -> Vec<Place> {
     let mut found = vec![class];
+    let mut seen = FxHashSet::from_iter([class]);
     let mut at = 0;
     while let Some(class) = found.get(at) {
         let next = onward.get(class).into_iter().flatten();
-        let new: Vec<Place> = next.copied().filter(|class| !found.contains(class)).collect();
+        let new: Vec<Place> = next.copied().filter(|class| seen.insert(*class)).collect();
         found.extend(new);
         at += 1;
     }
