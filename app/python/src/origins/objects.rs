@@ -1,7 +1,7 @@
 //! Attributes and items of objects, the functions that calls reach, and their results.
 
 use super::bound::unpacked;
-use super::{Origin, Origins, OwnStores, Part, Place, Store, VARIABLES, item};
+use super::{MOST_VALUES, Origin, Origins, OwnStores, Part, Place, Store, VARIABLES, item};
 use crate::file::PythonFile;
 use crate::names::called_name;
 use crate::scopes::{Bound, Scopes};
@@ -116,17 +116,24 @@ impl<'t> Origins<'_, 't> {
         let Part::Attribute(name) = last else { return None };
         let related = self.related(class);
         let attributes = related.iter().filter_map(|class| self.own.attributes.get(class));
-        let mut found: Vec<_> = self.in_order(attributes, *last).map(|store| held(value, store)).collect();
-        let inner = value.inside(value.place.id);
-        if let Some(item) = rest.last() {
-            // `self.name["key"] = value`
-            let items = related.iter().filter_map(|class| self.own.items.get(&(*class, *name)));
-            found.extend(self.in_order(items, *item).map(|store| held(&inner, store)));
-        }
-        for class in related.iter() {
+        let attributes = self.in_order(attributes, *last);
+        // `self.name["key"] = value`
+        let items = rest.last().map_or_else(Vec::new, |item| {
+            self.in_order(related.iter().filter_map(|class| self.own.items.get(&(*class, *name))), *item)
+        });
+        let members = related.iter().flat_map(|class| {
             let here = self.members.get(class).and_then(|members| members.get(name)).into_iter().flatten();
-            found.extend(here.map(|id| inner.in_file(class.file, *id)));
-        }
+            here.map(|id| (class.file, *id))
+        });
+        let members: Vec<(usize, Id)> = members.collect();
+        let inner = value.inside(value.place.id);
+        // The last ones are followed first, and that there are more is all that counts then.
+        let left = (attributes.len() + items.len() + members.len()).saturating_sub(MOST_VALUES + 1);
+        let found = attributes.iter().map(|store| (value, store)).chain(items.iter().map(|store| (&inner, store)));
+        let found = found.skip(left).map(|(value, store)| held(value, store));
+        let left = left.saturating_sub(attributes.len() + items.len());
+        let of_members = members.into_iter().skip(left).map(|(file, id)| inner.in_file(file, id));
+        let found: Vec<Origin<'t>> = found.chain(of_members).collect();
         (!found.is_empty()).then_some(found)
     }
 
@@ -162,12 +169,12 @@ impl<'t> Origins<'_, 't> {
         &'o self,
         kept: impl Iterator<Item = &'o FxHashMap<&'t str, Vec<usize>>>,
         part: Part<'t>,
-    ) -> impl Iterator<Item = &'o Store<'t>> {
+    ) -> Vec<&'o Store<'t>> {
         let lists = kept.flat_map(|kept| lists(kept, part));
         let mut places: Vec<(&str, usize)> =
             lists.flat_map(|(name, places)| places.iter().map(move |at| (name, *at))).collect();
-        sorting::by_key(&mut places, |(name, at)| (name.is_empty(), *name, *at));
-        places.into_iter().map(|(name, at)| &self.stores[name][at]).filter(move |store| store.fits(part))
+        sorting::by_key(&mut places, |(name, at)| (name.is_empty(), *at));
+        places.into_iter().map(|(name, at)| &self.stores[name][at]).filter(|store| store.fits(part)).collect()
     }
 
     /// A class, those it inherits from, and those that inherit from it.
