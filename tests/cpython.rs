@@ -20,15 +20,19 @@ pub struct Said {
     pub comments: Option<Vec<String>>,
     /// Places that use CUDA.
     pub mentions: Vec<Mention>,
+    /// Names with words of NVIDIA's that it gives to things of its own, as the text of a mention.
+    pub own: Vec<String>,
     /// Of a port: the first statement that no edit touches, and that is another one or in another block all the same.
     pub other_tree: Option<String>,
+    /// What of it could not be examined, and why.
+    pub failed: Option<String>,
 }
 
 /// A place that uses CUDA.
 #[derive(Clone, Debug)]
 pub struct Mention {
-    /// `name`, `call`, `device`, `import`, `foreign` for other software of NVIDIA's, or `mention` for a string that is not a
-    /// device there and for code under a test for CUDA.
+    /// `name`, `call`, `device`, `import`, `foreign` for other software of NVIDIA's, `spelled` for what only its spelling
+    /// shows, or `mention` for a string that is not a device there and for code under a test for CUDA.
     pub kind: String,
     /// First and last line, from 1.
     pub lines: (usize, usize),
@@ -89,7 +93,9 @@ impl CPython {
             refused: answer["refused"].as_str().map(str::to_owned),
             comments: texts(&answer["comments"]),
             mentions: answer["mentions"].as_array().into_iter().flatten().filter_map(mention).collect(),
+            own: texts(&answer["own"]).unwrap_or_default(),
             other_tree: answer["other_tree"].as_str().map(str::to_owned),
+            failed: answer["failed"].as_str().map(str::to_owned),
         })
     }
 
@@ -130,7 +136,8 @@ mod tests {
     fn check(text: &str, mentions: &[&str]) {
         let said = CPython::new("python3").look(text, false).unwrap();
         assert_eq!(said.refused, None, "{text}");
-        let found = said.mentions.iter().map(|one| format!("{} {} {}", one.lines.0, one.kind, one.text));
+        let found = said.mentions.iter().filter(|one| !said.own.contains(&one.text));
+        let found = found.map(|one| format!("{} {} {}", one.lines.0, one.kind, one.text));
         assert_eq!(found.collect::<Vec<_>>(), mentions, "{text}");
     }
 
@@ -166,7 +173,10 @@ mod tests {
     fn a_string_is_a_device_or_a_mention() {
         check("x.to('cuda:1')\nx.get('cuda')\n", &["1 device in Call", "2 mention in Call"]);
         check("a.get('cuda', 'cuda')\n", &["1 mention in Call", "1 device in Call"]);
-        check("d = {'cuda': 'cuda'}\nx = 'cudaX'\n", &["1 mention in Dict", "1 device in Dict"]);
+        check(
+            "d = {'cuda': 'cuda'}\nx = 'cudaX'\n",
+            &["1 mention in Dict", "1 device in Dict", "2 spelled attribute cudaX"],
+        );
     }
 
     #[test]
@@ -187,6 +197,23 @@ mod tests {
     }
 
     #[test]
+    fn what_only_its_spelling_shows() {
+        check("f = x.cuda\ny = x.is_cuda\n", &["1 spelled attribute cuda", "2 spelled attribute is_cuda"]);
+        check("lib = CDLL('libcudart.so')\n", &["1 spelled attribute libcudart.so"]);
+        check("os.environ[f'{x}_NCCL'] = f'{y} on cuda'\n", &["1 spelled attribute _NCCL"]);
+        check("if 'CUDA error' in text:\n    raise OSError('CUDA error')\n", &["1 spelled attribute CUDA error"]);
+        check("f(cuda=True)\nload('nvidia/mit')\n", &["1 spelled argument cuda"]);
+        let own = |text: &str| CPython::new("python3").look(text, false).unwrap().own;
+        let check = |text: &str, names: &[&str]| assert_eq!(own(text), names, "{text}");
+        check("add('--no-cuda')\n", &["argument no_cuda", "attribute no_cuda"]);
+        check(
+            "def f(use_cuda):\n    a.nccl = 1\n",
+            &["argument nccl", "argument use_cuda", "attribute nccl", "variable use_cuda"],
+        );
+        check("C(cuda=1)\nf(cuda_x=1)\n", &["argument cuda", "attribute cuda"]);
+    }
+
+    #[test]
     fn text_for_people_is_no_software() {
         check("'''nvidia-smi'''\nprint('NCCL_DEBUG')\nraise OSError('nvidia-smi')\n", &[]);
         check(
@@ -203,7 +230,7 @@ mod tests {
         let text = "def f():\n    if not cuda:\n        return\n    x.cuda()\ndef g():\n    x.cuda()\n";
         check(text, &["4 mention under a CUDA test: .cuda()", "6 call .cuda()"]);
         let text = "use_cuda = args.cuda\nif use_cuda:\n    x.cuda()\nelse:\n    x.cuda()\n";
-        check(text, &["3 mention under a CUDA test: .cuda()", "5 call .cuda()"]);
+        check(text, &["3 mention under a CUDA test: .cuda()", "5 call .cuda()", "1 spelled attribute cuda"]);
         let said = CPython::new("python3").look(text, false).unwrap();
         assert_eq!(said.mentions[0].others, [(2, 2), (1, 1)]);
         check("if cuda is None:\n    x.cuda()\n", &["2 call .cuda()"]);
@@ -223,7 +250,7 @@ mod tests {
         check(&format!("if a or {asks}:\n    x.cuda()\n"), &[first, "2 call .cuda()"]);
         check(&format!("b = a and {asks}\nif b:\n    x.cuda()\n"), &[first]);
         check(&format!("b = {asks}\ndef f(b):\n    if b:\n        x.cuda()\n"), &[first, "4 call .cuda()"]);
-        check("if x.is_cuda:\n    x.cuda()\n", &[]);
+        check("if x.is_cuda:\n    x.cuda()\n", &["1 spelled attribute is_cuda"]);
         let count = "torch.cuda.device_count";
         let first = "1 name torch.cuda.device_count";
         check(

@@ -32,6 +32,14 @@ impl Subject {
         Self { files, originals, texts: HashMap::new(), changed: Vec::new() }
     }
 
+    /// Whether one of its files gives something of its own a name, as a mention says it, or is called so itself.
+    fn gives_name(&self, name: &str) -> bool {
+        let module = name.strip_prefix("variable ");
+        let is_module = |part: &str| Some(part.strip_suffix(".py").unwrap_or(part)) == module;
+        self.originals.iter().flatten().any(|said| said.own.iter().any(|own| own == name))
+            || self.files.iter().any(|file| file.path.split('/').any(is_module))
+    }
+
     /// Whether CPython compiles all of it.
     pub fn is_python(&self) -> bool {
         self.originals.iter().flatten().all(|said| said.refused.is_none())
@@ -75,6 +83,11 @@ impl Mentions {
 }
 
 impl Seen {
+    fn not_examined(&mut self, said: &Said) {
+        let fault = |why: &String| Fault::new(Kind::NotExamined, without_numbers(why), why.clone());
+        self.faults.extend(said.failed.as_ref().map(fault));
+    }
+
     /// A port that did not end.
     pub fn broken(fault: Fault) -> Self {
         Self { faults: vec![fault], ..Self::default() }
@@ -139,6 +152,7 @@ fn of_file(
     let before = &subject.files[n].text;
     seen.faults.extend(bytes_kept(before, file));
     let Some(original) = &subject.originals[n] else { return };
+    seen.not_examined(original);
     let error = file.diagnostics.iter().find(|d| d.severity == Severity::Error);
     seen.ported &= error.is_none();
     if let Some(error) = error.filter(|_| original.refused.is_none()) {
@@ -156,6 +170,7 @@ fn of_file(
         if let (None, Some(why)) = (&original.refused, &said.refused) {
             seen.faults.push(Fault::new(Kind::DoesNotParse, without_numbers(why), why.clone()));
         }
+        seen.not_examined(said);
         if let Some(detail) = &said.other_tree {
             seen.faults.push(Fault::new(Kind::OtherTree, without_numbers(detail), detail.clone()));
         }
@@ -164,7 +179,9 @@ fn of_file(
     // Code of other modes is kept, and only the engine knows which lines these are.
     if ported.style == Style::InPlace && error.is_none() {
         let mentions = said.as_ref().map_or(&original.mentions, |said| &said.mentions);
-        let (words, places) = residue_missed(before, file, target, mentions, &mut seen.faults);
+        let own = |one: &&Mention| subject.gives_name(&one.text);
+        let mentions: Vec<&Mention> = mentions.iter().filter(|one| !own(one)).collect();
+        let (words, places) = residue_missed(before, file, target, &mentions, &mut seen.faults);
         seen.mentions.add(words);
         seen.places.add(places);
     }
@@ -231,7 +248,7 @@ fn residue_missed(
     before: &str,
     file: &PortedFile,
     target: &str,
-    mentions: &[Mention],
+    mentions: &[&Mention],
     faults: &mut Vec<Fault>,
 ) -> (Mentions, Mentions) {
     let mut told: Vec<(usize, usize)> = Vec::new();
@@ -265,7 +282,7 @@ fn residue_missed(
     let (mut counts, mut places) = (Mentions::default(), Mentions::default());
     let of_others = faults.len();
     // A package's own files import it, and PyTorch's are asked for its version.
-    let is_own = |mention: &&Mention| {
+    let is_own = |mention: &&&Mention| {
         let name = mention.text.strip_prefix("module ").or_else(|| mention.text.strip_prefix("name "));
         let package = name.and_then(|name| name.trim_start_matches("getattr(").split(['.', ',']).next());
         package.is_some_and(|package| file.path.split('/').any(|folder| folder == package))
@@ -280,7 +297,7 @@ fn residue_missed(
         let is_told = is_told_at(&(*first, *last)) || others.iter().any(is_told_at);
         let kind = match kind.as_str() {
             "mention" => Kind::Word,
-            "foreign" => Kind::Foreign,
+            "foreign" | "spelled" => Kind::Foreign,
             _ => Kind::Residue,
         };
         counts.all += usize::from(kind == Kind::Word);
@@ -377,7 +394,7 @@ mod tests {
         let file = ported(before, (2, 3, "d\nb"));
         let missed = |one: Mention| {
             let mut faults = Vec::new();
-            let (words, places) = residue_missed(before, &file, "hpu", &[one], &mut faults);
+            let (words, places) = residue_missed(before, &file, "hpu", &[&one], &mut faults);
             assert_eq!(words.unreported, faults.iter().filter(|fault| fault.kind == Kind::Word).count());
             assert_eq!(places.unreported, faults.len());
             faults.pop()

@@ -30,11 +30,13 @@ pub enum Kind {
     Word,
     /// CPython compiles the file, but the engine rejects it or can't finish.
     Refused,
+    /// CPython could not say all that was asked about a text, so that not everything was examined.
+    NotExamined,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Panic,
         Self::TimeOut,
         Self::DoesNotParse,
@@ -47,6 +49,7 @@ impl Kind {
         Self::Foreign,
         Self::Word,
         Self::Refused,
+        Self::NotExamined,
     ];
 
     /// The name in reports and in the table.
@@ -64,6 +67,7 @@ impl Kind {
             Self::Foreign => "unreported NVIDIA software",
             Self::Word => "unreported mention",
             Self::Refused => "file rejected",
+            Self::NotExamined => "not examined",
         }
     }
 

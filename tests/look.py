@@ -15,6 +15,9 @@ on the target depends on them, and are left out (the last by whoever asks, who k
 - uses of a name that one arm imports from `torch.amp`, and another from `torch.cuda.amp` for releases without it: that import tells;
 - a part of a path, and the name of an option (`dest="cuda"`), which are the same on every machine;
 - what the program has in place of its own code for the target: by a chain of tests, or in a list or table that names the target too.
+
+A name or string that speaks of NVIDIA's software in any other way is a place too (`spelled`), once for all places of the text; unless the project
+itself gives something that name, which whoever asks knows from the answers about its other files (`own`).
 """
 
 import ast
@@ -22,6 +25,7 @@ import io
 import json
 import re
 import sys
+import threading
 import tokenize
 import warnings
 
@@ -31,7 +35,9 @@ CUDA = re.compile(r"cuda(:\d+)?")
 # Whoever starts this puts the modules that need CUDA before it, one per line.
 MODULES = {line.split("#")[0].strip() for line in MODULES_FOR_CUDA.splitlines()} - {""}
 VARIABLE = re.compile(r"(CUDA_VISIBLE_DEVICES|CUDA_|CUDNN_|CUBLAS_|NCCL_|NVIDIA_VISIBLE_DEVICES|NVIDIA_|TORCH_NCCL_)[A-Z0-9_]*(=\S*)?")
-HINT = re.compile(r"cuda|nccl|nvidia|gpu:|device=|\.to\(|" + "|".join(re.escape(one.split(".")[0]) for one in sorted(MODULES)), re.IGNORECASE)
+SPELLED = re.compile(r"cuda|cudnn|cublas|cufft|cusparse|nccl|nvidia(?!/)|nvml|nvrtc|nvtx|tensorrt", re.IGNORECASE)
+OPTION = re.compile(r"-*[A-Za-z_][\w-]*")
+HINT = re.compile(SPELLED.pattern + r"|gpu:|device=|\.to\(|" + "|".join(re.escape(one.split(".")[0]) for one in sorted(MODULES)), re.IGNORECASE)
 RUNS = re.compile(r"subprocess|system|popen|check_|getoutput|which|exec|shell|run|call", re.IGNORECASE)
 TF_DEVICE = re.compile(r"/([^ ]*[/:])?gpu:\d+", re.IGNORECASE)
 # Calls whose arguments are looked up; they are not devices for computation.
@@ -152,6 +158,54 @@ def mentions_cuda(test):
     return "cuda" in ast.unparse(test).lower()
 
 
+def own_names(tree):
+    """The names with NVIDIA's words that a program gives to things of its own: `variable NAME`, `attribute NAME`, `argument NAME`."""
+    own = set()
+
+    def add(kinds, name):
+        if name and SPELLED.search(name) and OPTION.fullmatch(name):
+            own.update(f"{kind} {name}" for kind in kinds)
+
+    both, attribute = ("variable", "attribute", "argument"), ("attribute", "argument")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            add(("variable",), node.id)
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            add(attribute, node.attr)
+        elif isinstance(node, ast.arg):
+            add(("variable", "argument"), node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            add(both, node.name)
+        elif isinstance(node, ast.alias):
+            add(both, node.asname)
+        elif isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in ("dict", "update") or called[:1].isupper():
+                for keyword in node.keywords:
+                    add(attribute, keyword.arg)
+            for given in node.args:
+                text = getattr(given, "value", None)
+                if isinstance(text, str) and (text.startswith("-") or called in ("get", "pop", "setdefault")):
+                    add(attribute, option_name(text))
+        elif isinstance(node, ast.Dict):
+            for key in node.keys:
+                if isinstance(getattr(key, "value", None), str):
+                    add(attribute, option_name(key.value))
+        elif isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str):
+            add(attribute, option_name(node.slice.value))
+        # Names of a module or a class are its attributes.
+        for statement in node.body if isinstance(node, (ast.Module, ast.ClassDef)) else ():
+            for part in ast.walk(statement):
+                if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+                    add(both, part.id)
+    return own
+
+
+def option_name(text):
+    """The attribute that an option or a key becomes: `no_cuda` for `--no-cuda`."""
+    return text.lstrip("-").replace("-", "_")
+
+
 def named(texts):
     """The accelerators among texts, each a text of its own."""
     return ACCELERATORS.intersection(text for text in texts if isinstance(text, str))
@@ -233,6 +287,7 @@ class Mentions(ast.NodeVisitor):
                 for one in node.names:
                     self.imported(node, f"{node.module}.{one.name}")
         self.foreign(tree)
+        self.spelled(tree)
         self.sought = {id(node) for nodes in self.places.values() for node in nodes}
         self.visit(tree)
         lines = [self.found[key][1:3] for key in self.keys]
@@ -245,7 +300,10 @@ class Mentions(ast.NodeVisitor):
             lines = [(node.lineno, node.end_lineno) for node in nodes]
             lines += [line for node in nodes for line in self.tests.get(id(node), ())]
             text = f"{kind} {what.split()[0] if kind == 'device' else what}"
-            self.found.append(("mention" if id(nodes[0]) in self.tests else "foreign", *lines[0], text, [], lines[1:]))
+            if kind == "spelled":
+                text = what
+            found = "mention" if id(nodes[0]) in self.tests else "spelled" if kind == "spelled" else "foreign"
+            self.found.append((found, *lines[0], text, [], lines[1:]))
 
     def imported(self, node, name):
         if name == "torch.cuda" or name.startswith("torch.cuda."):
@@ -280,11 +338,61 @@ class Mentions(ast.NodeVisitor):
             if isinstance(node, ast.Call):
                 self.called(node, places)
 
+    @staticmethod
+    def is_module(name):
+        return any(name == module or name.startswith(f"{module}.") for module in MODULES)
+
+    def spelled(self, tree):
+        """Names and strings that speak of NVIDIA's software."""
+        shown, keys, compared = shown_in(tree), set(), set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Dict):
+                keys.update(node.keys)
+            elif isinstance(node, ast.Subscript):
+                keys.add(node.slice)
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("get", "pop", "setdefault"):
+                keys.update(node.args[:1])
+            elif isinstance(node, ast.Compare):
+                compared.update((node.left, *node.comparators))
+        unread, known = shown | keys, {node for nodes in self.places.values() for node in nodes}
+        for node in ast.walk(tree):
+            # What has a class of its own above.
+            name = self.qualified(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+            name = name or (ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else None)
+            if name and (name.startswith("torch.cuda") or name == "torch.version.cuda" or self.is_module(name)):
+                known.update(ast.walk(node))
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "cuda":
+                known.add(node.func)
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                of = "" if isinstance(node, ast.Import) else f"{node.module}."
+                known.update(one for one in node.names if f"{of}{one.name}".startswith("torch.cuda") or self.is_module(of + one.name))
+        for node in ast.walk(tree):
+            if node in known:
+                continue
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                kind, text = "variable", node.id
+            elif isinstance(node, ast.Attribute):
+                kind, text = "attribute", node.attr
+            elif isinstance(node, ast.keyword) and node.arg:
+                kind, text = "argument", node.arg
+            elif isinstance(node, ast.alias):
+                kind, text = "variable", node.name.split(".")[-1]
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in unread:
+                text = node.value
+                if CUDA.fullmatch(text) or re.search(r"\s", text.strip()) and node not in compared:
+                    continue
+                kind, text = "attribute", option_name(text)
+            else:
+                continue
+            if SPELLED.search(text):
+                self.places.setdefault(("spelled", f"{kind} {text}"), []).append(node)
+
     def called(self, call, places):
         name, first = self.qualified(call.func), call.args[0] if call.args else None
         if isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1:
             if getattr(call.args[1], "value", None) == "cuda" and self.qualified(first) in ("torch", "torch.version"):
-                places.setdefault(("name", "getattr(torch, 'cuda')"), []).append(call)
+                gotten = "getattr(torch, 'cuda')" if self.qualified(first) == "torch" else "torch.version.cuda"
+                places.setdefault(("name", gotten), []).append(call)
         device = next((one.value for one in call.keywords if one.arg == "device"), None)
         moves = isinstance(call.func, ast.Attribute) and call.func.attr == "to" and not name
         if moves and device is None:
@@ -475,7 +583,7 @@ class Mentions(ast.NodeVisitor):
 
 
 def look(text):
-    said = {"refused": None, "comments": None, "mentions": [], "other_tree": None}
+    said = {"refused": None, "comments": None, "mentions": [], "own": [], "other_tree": None, "failed": None}
     text = text[1:] if text.startswith("\ufeff") else text
     try:
         with warnings.catch_warnings():
@@ -486,10 +594,11 @@ def look(text):
         said["refused"] = f"{type(error).__name__}: {error}"
         return said
     if HINT.search(text):
+        said["own"] = sorted(own_names(tree))
         try:
             said["mentions"] = Mentions(tree).found
         except RecursionError:
-            pass
+            said["failed"] = "its uses of CUDA: nested too deep"
     return said
 
 
@@ -612,7 +721,6 @@ def other_tree(original, ported, edits):
 
 
 def main():
-    sys.setrecursionlimit(4000)
     for line in sys.stdin.buffer:
         asked = json.loads(line)
         said = look(asked["text"])
@@ -621,10 +729,13 @@ def main():
         if asked["original"] is not None and not said["refused"]:
             try:
                 said["other_tree"] = other_tree(asked["original"], asked["text"], asked["edits"])
-            except (SyntaxError, ValueError, RecursionError):
-                pass
+            except (SyntaxError, ValueError, RecursionError) as error:
+                said["failed"] = f"its syntax tree: {type(error).__name__}: {error}"
         sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()
 
 
-main()
+# Deep expressions, as CPython's own tests have them.
+sys.setrecursionlimit(20_000)
+threading.stack_size(256 * 2**20)
+threading.Thread(target=main).start()

@@ -7,7 +7,7 @@ use crate::memory;
 use codemod::{Options, RecipeSet, SourceFile, Style};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
-use tests::cpython::CPython;
+use tests::cpython::{CPython, Said};
 use tests::examine::{Seen, Subject, examine, name_of};
 use tests::faults::{Fault, Kind};
 use tests::patches;
@@ -44,10 +44,11 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
         };
         let Ok(text) = String::from_utf8(bytes) else { continue };
         say(&json!({ "at": [path, "CPython"] }));
-        let original = match path.ends_with(".py").then(|| cpython.look(&text, true)) {
-            Some(Err(_)) => continue,
-            said => said.and_then(Result::ok),
+        let look = || {
+            let said = cpython.look(&text, true);
+            said.unwrap_or_else(|why| Said { failed: Some(why), ..Said::default() })
         };
+        let original = path.ends_with(".py").then(look);
         subject.push((SourceFile { path, text }, original));
     }
     if subject.is_empty() {

@@ -65,6 +65,7 @@ messages! {
     key_for_cuda();
     table_lacks_the_target();
     nccl_left();
+    speaks_of_cuda(name);
     cuda_software(name, remedy);
     cuda_software_used(name, remedy, count);
     cuda_software_with_fallback(name, remedy);

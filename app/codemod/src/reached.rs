@@ -185,7 +185,7 @@ pub(crate) fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
         return operator(view, test) == "and" && index.parts(test).any(|part| means_cuda(view, part, depth));
     }
     if kind == k.comparison_operator {
-        return compares_above(view, test) || is_cuda_among(view, test);
+        return compares_above(view, test) || is_cuda_among(view, test) || has_version(view, test);
     }
     if kind == k.conditional_expression {
         // `True if torch.cuda.is_available() else False`
@@ -193,7 +193,7 @@ pub(crate) fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
         return matches!(parts.as_slice(), [_, asked, other]
             if matches!(index.text_of(*other), "False" | "None" | "0") && means_cuda(view, *asked, depth));
     }
-    if kind == k.attribute && index.text_of(test).ends_with(".is_cuda") {
+    if kind == k.attribute && (index.text_of(test).ends_with(".is_cuda") || is_version(view, test)) {
         return true;
     }
     dotted(index, test).is_some() && holds_the_answer(view, test, depth)
@@ -263,6 +263,19 @@ fn compares_above(view: &FileView<'_>, comparison: Id) -> bool {
     };
     matches!(parts.as_slice(), [count, number]
         if operator(view, comparison) == ">" && counts(*count) && index.text_of(*number).bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The version of CUDA that PyTorch was built with, which is none in a build for another device.
+fn is_version(view: &FileView<'_>, value: Id) -> bool {
+    view.names.qualify(&view.index, value).as_deref() == Some("torch.version.cuda")
+}
+
+/// `torch.version.cuda is not None`
+fn has_version(view: &FileView<'_>, comparison: Id) -> bool {
+    let mut sides = view.index.parts(comparison);
+    let is_first = sides.next().is_some_and(|version| is_version(view, version));
+    let is_other = sides.next().is_some_and(|none| view.index.kind(none) == kinds().none);
+    is_first && is_other && matches!(operator(view, comparison), "is not" | "!=")
 }
 
 /// `device.type == "cuda"`, `"cuda" in str(device)`: after a port there is no such device, or it is reported where it

@@ -2,8 +2,10 @@
 
 mod keys;
 mod listed;
+mod unaccounted;
 
 pub(crate) use listed::{CHOOSING, COMMANDS, LISTS, LISTS_OF_TARGETS, VARIABLES};
+pub(crate) use unaccounted::{OwnNames, unaccounted};
 
 use crate::condition::cuda_devices;
 use crate::definitions::{Definitions, Said};

@@ -66,6 +66,14 @@ impl<'t> Scopes<'t> {
         self.bindings_in(index, index.text_of(read), self.reads[at].1)
     }
 
+    /// Every name that a scope binds, with what binds it, and whether it is an attribute then, of the module or of a class.
+    pub fn bound(&self, index: &Index<'t>) -> impl Iterator<Item = (&'t str, &[Bound], bool)> {
+        self.scopes.iter().flat_map(move |scope| {
+            let is_visible = scope.outer.is_none() || index.kind(scope.owner) == kinds().class_definition;
+            scope.bound.iter().map(move |(name, bound)| (*name, bound.as_slice(), is_visible))
+        })
+    }
+
     /// What binds a name at the top level.
     pub fn top(&self, name: &str) -> &[Bound] {
         self.scopes[0].bound.get(name).map_or(&[], Vec::as_slice)

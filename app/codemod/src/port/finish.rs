@@ -19,7 +19,7 @@ use crate::ported::{
     Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, RemovedComment, Severity, Span, Style,
 };
 use crate::recipe::RecipeSet;
-use crate::residue::{Found, residue};
+use crate::residue::{Found, OwnNames, residue, unaccounted};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
@@ -68,6 +68,7 @@ pub(super) fn finish(
     let serves_target = |(n, is_meant): &(usize, Option<bool>)| *is_meant == Some(true) || is_plain(*n);
     let others_lists = others_lists.filter(|_| !for_target.iter().any(serves_target));
     let (new_files, mut of_new_files) = new_files(plan, views);
+    let own_names = OwnNames::of(facts, plan.settings.definitions);
     for (n, state) in states.iter().enumerate() {
         let mut edits = state.rope.edits();
         let mut remarks = notes.get_mut(&n).map(std::mem::take).unwrap_or_default();
@@ -114,6 +115,11 @@ pub(super) fn finish(
                 remarks.extend((!told).then_some(remark));
             }
             remarks.extend(manual);
+            if plan.style != Style::Branch {
+                let told: Vec<Range<usize>> = remarks.iter().map(|remark| remark.range.clone()).collect();
+                let rest = unaccounted(view, &own_names, plan.settings.definitions, &told);
+                remarks.extend(rest.into_iter().map(&mut remains));
+            }
             once_per_with(&mut remarks, view);
             let prints = view.index.of_kind(kinds().print_statement).iter();
             let said =

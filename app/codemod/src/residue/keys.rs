@@ -5,7 +5,7 @@ use crate::reached::{on_another_system, only_with_cuda};
 use python::names::called_name;
 use python::origins::Place;
 use python::strings::plain_string;
-use python::tree::{Id, fields, kinds};
+use python::tree::{Id, Index, fields, kinds};
 use training::settings::is_settings;
 use training::{FileView, ProjectFacts};
 
@@ -25,7 +25,7 @@ pub(super) fn key_for_cuda(
 ) -> Option<(Id, bool)> {
     let is_reached = |key: &Id| only_with_cuda(view, *key).is_none() && !on_another_system(view, *key);
     let mut keys =
-        words_for_cuda(view).filter(|key| is_key(view, *key) && !has_own(view, *key, own)).filter(is_reached);
+        words_for_cuda(view).filter(|key| is_key(&view.index, *key) && !has_own(view, *key, own)).filter(is_reached);
     let first = keys.next()?;
     let lacking = std::iter::once(first).chain(keys).find(|key| is_of_devices(view, project, *key));
     Some((lacking.unwrap_or(first), lacking.is_some()))
@@ -37,7 +37,7 @@ pub(super) fn names_for_cuda(view: &FileView<'_>) -> impl Iterator<Item = Id> {
     words_for_cuda(view).filter(|string| {
         index.parent(*string).is_some_and(|parent| match index.keyword_name(parent) {
             Some(keyword) => matches!(keyword, "name" | "key"),
-            None => call_with(view, parent).is_some_and(|call| takes_name(view, call, *string)),
+            None => call_with(index, parent).is_some_and(|call| takes_name(view, call, *string)),
         })
     })
 }
@@ -53,19 +53,20 @@ fn words_for_cuda(view: &FileView<'_>) -> impl Iterator<Item = Id> {
 }
 
 /// The call with these arguments.
-fn call_with(view: &FileView<'_>, arguments: Id) -> Option<Id> {
-    view.index.parent(arguments).filter(|_| view.index.kind(arguments) == kinds().argument_list)
+fn call_with(index: &Index<'_>, arguments: Id) -> Option<Id> {
+    index.parent(arguments).filter(|_| index.kind(arguments) == kinds().argument_list)
 }
 
-fn is_key(view: &FileView<'_>, string: Id) -> bool {
-    let (index, k) = (&view.index, kinds());
+/// Whether a string is the key of an entry, or looks one up.
+pub(super) fn is_key(index: &Index<'_>, string: Id) -> bool {
+    let k = kinds();
     let Some(parent) = index.parent(string) else { return false };
     let (kind, field) = (index.kind(parent), index.item(string).field);
     let is_first = || index.parts(parent).next() == Some(string);
     let looks_up = |call: Id| called_name(index, call).is_some_and(|name| LOOK_UPS.contains(&name));
     kind == k.pair && field == fields().key
         || kind == k.subscript && field == fields().subscript
-        || call_with(view, parent).is_some_and(|call| is_first() && looks_up(call))
+        || call_with(index, parent).is_some_and(|call| is_first() && looks_up(call))
 }
 
 /// Whether a call takes one of its arguments as a name. PyTorch is the same everywhere, and so are a program's options.

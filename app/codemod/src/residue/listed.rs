@@ -3,6 +3,7 @@
 //! Each is reported once in a file, at the place that fails first, with the number of its uses.
 
 use super::is_own_module;
+use super::unaccounted::{OTHER_MEANINGS, WORDS};
 use crate::condition::has_fallback;
 use crate::definitions::{Definitions, Said};
 use crate::messages;
@@ -20,7 +21,7 @@ use training::words::CALLS_FOR_PEOPLE;
 use training::{FileView, ProjectFacts};
 
 /// Modules, and names in modules, that need the source vendor's devices; what each is, and what to do.
-const NEEDED: &str = "needs_cuda";
+pub(super) const NEEDED: &str = "needs_cuda";
 /// Names that do nothing, or return 0, without its devices.
 pub(super) const HARMLESS: &str = "harmless_without_cuda";
 /// Variables that only its software reads.
@@ -37,7 +38,8 @@ const DEVICES: &str = "arguments_for_devices";
 const SHOWN: &str = "arguments_for_people";
 
 /// What some code of the engine reads, so that the shared guide has to define it.
-pub(crate) const LISTS: [&str; 8] = [NEEDED, HARMLESS, VARIABLES, CHOOSING, COMMANDS, RUNNING, DEVICES, SHOWN];
+pub(crate) const LISTS: [&str; 10] =
+    [NEEDED, HARMLESS, VARIABLES, CHOOSING, COMMANDS, RUNNING, DEVICES, SHOWN, WORDS, OTHER_MEANINGS];
 
 /// What to do instead on a target, where its guide knows better than the shared lists.
 const REPLACED: &str = "replaced_here";
@@ -92,11 +94,6 @@ impl<'d> Lists<'d> {
     fn remedy(&self, listed: &'d ListedName) -> &'d str {
         let own = self.list(REPLACED).iter().find(|own| own.name == listed.name);
         &own.unwrap_or(listed).remark
-    }
-
-    /// Whether a list has a name.
-    fn has(&self, list: &str, name: &str) -> bool {
-        self.list(list).iter().any(|one| one.name == name)
     }
 
     /// The message about something, or why it works here.
@@ -200,7 +197,7 @@ impl<'d> Lists<'d> {
             }
         };
         for &string in index.of_kind(k.string) {
-            if self.is_for_people(view, string) {
+            if is_for_people(view, string, self.definitions) {
                 continue;
             }
             let text = content(index, string);
@@ -300,15 +297,6 @@ impl<'d> Lists<'d> {
         found
     }
 
-    /// Whether a string is text for people: a comment, what is printed, an error's message, a description.
-    fn is_for_people(&self, view: &FileView<'_>, string: Id) -> bool {
-        let (index, k) = (&view.index, kinds());
-        let Some(parent) = index.parent(string) else { return true };
-        [k.expression_statement, k.module, k.block].contains(&index.kind(parent))
-            || index.keyword_name(parent).is_some_and(|keyword| self.has(SHOWN, keyword))
-            || index.ancestors(string).any(|a| index.kind(a) == k.raise_statement || speaks(view, a))
-    }
-
     /// Numbers in place of a device: `x.to(0)`, `torch.zeros(3, device=1)`.
     fn numbers(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>) -> Vec<Finding> {
         let (index, k) = (&view.index, kinds());
@@ -341,6 +329,16 @@ impl<'d> Lists<'d> {
     }
 }
 
+/// Whether a string is text for people: a comment, what is printed, an error's message, a description.
+pub(super) fn is_for_people(view: &FileView<'_>, string: Id, definitions: &Definitions) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let Some(parent) = index.parent(string) else { return true };
+    let is_shown = |keyword: &str| definitions.names(SHOWN).iter().any(|shown| shown.name == keyword);
+    [k.expression_statement, k.module, k.block].contains(&index.kind(parent))
+        || index.keyword_name(parent).is_some_and(is_shown)
+        || index.ancestors(string).any(|a| index.kind(a) == k.raise_statement || speaks(view, a))
+}
+
 /// Names without an effect, at the first of them.
 fn harmless(listed: &ListedName, places: &Places) -> Option<Finding> {
     // Those of `torch.cuda` are reported each.
@@ -349,7 +347,7 @@ fn harmless(listed: &ListedName, places: &Places) -> Option<Finding> {
 }
 
 /// What a file imports, by full names, and whether the uses of it are unknown.
-fn imported(view: &FileView<'_>) -> Vec<(Id, String, bool)> {
+pub(super) fn imported(view: &FileView<'_>) -> Vec<(Id, String, bool)> {
     let (index, k) = (&view.index, kinds());
     let mut out = Vec::new();
     for binding in &view.names.bindings {
@@ -458,7 +456,7 @@ fn list_of(names: impl Iterator<Item = String>) -> String {
 }
 
 /// Whether only a type checker reads an import.
-fn only_for_types(view: &FileView<'_>, at: Id) -> bool {
+pub(super) fn only_for_types(view: &FileView<'_>, at: Id) -> bool {
     let index = &view.index;
     index.ancestors(at).any(|a| {
         let runs = index.consequence(a).is_some_and(|body| index.is_within(at, body));
@@ -585,7 +583,7 @@ fn is_asked_for(view: &FileView<'_>, at: Id, name: &str) -> bool {
 }
 
 /// The text of a string literal, with what is inserted in it as it is written.
-fn content<'t>(index: &Index<'t>, string: Id) -> &'t str {
+pub(super) fn content<'t>(index: &Index<'t>, string: Id) -> &'t str {
     let text = index.text_of(string);
     joined_string(index, string).map_or_else(
         || text.trim_start_matches(char::is_alphabetic).trim_matches(['"', '\'']),
