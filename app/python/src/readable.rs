@@ -21,6 +21,8 @@
 //!
 //! After a name in a formatted string it takes `:=` for an assignment, where Python begins a format: `f"{title:=^80}"`.
 //!
+//! It has no defaults of type parameters: `class A[T = int]`. Such a default is read as a further parameter.
+//!
 //! In a tuple without brackets and in a subscript it only accepts starred parts that begin with a name: `return a, *b`, but not
 //! `return a, *[b]` nor `x[a, *(b)]`.
 
@@ -102,6 +104,12 @@ pub(crate) fn readable(text: &str) -> Option<String> {
             b')' | b']' | b'}' => drop(open.pop()),
             // A line after a backslash does not begin a statement.
             b'\\' => at += 1 + usize::from(bytes[at + 1..].starts_with(b"\r")),
+            // The default of a type parameter is read as a further parameter.
+            b'=' if open.last().is_some_and(|open| has_type_parameters(text, *open))
+                && !text[at + 1..].trim_start().starts_with([',', ']', '=']) =>
+            {
+                out.get_or_insert_with(|| bytes.to_vec())[at] = b',';
+            }
             b'*' if open.last().is_none_or(|open| subscripts(text, *open)) && stars_no_name(text, at) => {
                 out.get_or_insert_with(|| bytes.to_vec())[at] = b' ';
             }
@@ -172,6 +180,22 @@ fn read_as_operations(text: &str, start: usize, out: &mut [u8]) -> usize {
             b')' | b']' | b'}' if depth == 1 => return at + 1,
             b')' | b']' | b'}' => depth -= 1,
             b',' if depth == 1 => follows_operand = false,
+            // `name := value`, and the colon behind the parameters of a lambda.
+            b':' if depth == 1 && bytes.get(at + 1) == Some(&b'=') => {
+                code.next();
+            }
+            b'l' if depth == 1 && begins_lambda(text, at) => {
+                follows_operand = true;
+                let mut inside = 0_usize;
+                while let Some(next) = code.next_if(|next| bytes[*next] != b':' || inside > 0) {
+                    match bytes[next] {
+                        b'(' | b'[' | b'{' => inside += 1,
+                        b')' | b']' | b'}' => inside = inside.saturating_sub(1),
+                        _ => {}
+                    }
+                }
+                code.next();
+            }
             b':' if depth == 1 => {
                 let precedes_operand = code.peek().is_some_and(|next| !b":,]".contains(&bytes[*next]));
                 out[at] = match (follows_operand, precedes_operand) {
@@ -186,6 +210,12 @@ fn read_as_operations(text: &str, start: usize, out: &mut [u8]) -> usize {
         }
     }
     text.len()
+}
+
+fn begins_lambda(text: &str, at: usize) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let rest = text[at..].strip_prefix("lambda");
+    rest.is_some_and(|rest| !rest.starts_with(is_part)) && !text[..at].ends_with(is_part)
 }
 
 /// Whether the annotation that a type is in, or the parameter or statement with it, is in an error or next to one.
@@ -215,6 +245,19 @@ fn stars_no_name(text: &str, at: usize) -> bool {
     let part = text[at + 1..].trim_start_matches([' ', '\t']);
     let awaits = part.strip_prefix("await").is_some_and(|rest| rest.starts_with([' ', '(']));
     begins && (awaits || part.starts_with(|c: char| "([{\"'-+~".contains(c) || c.is_ascii_digit()))
+}
+
+/// Whether a bracket begins the type parameters of a class, a function or a type.
+fn has_type_parameters(text: &str, at: usize) -> bool {
+    let is_blank = |c: char| c == ' ' || c == '\t';
+    let before = text[..at].trim_end_matches(is_blank);
+    let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let word = name.trim_end_matches(is_blank);
+    let keyword = word.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    text[at..].starts_with('[')
+        && name.len() < before.len()
+        && word.len() < name.len()
+        && ["class", "def", "type"].contains(&keyword)
 }
 
 /// Whether a bracket is that of a subscript.
@@ -426,6 +469,17 @@ mod tests {
     }
 
     #[test]
+    fn type_parameters_with_defaults() {
+        let check = |text: &str| assert!(!crate::Tree::parse(text).has_error(), "{text}");
+        check("class A[T = int, *U = *tuple[int, ...], **P = [int, str]](B[T], c=1):\n    x = 1\n");
+        check("def f[T: int = bool](x: T = 3, *, y=[1]) -> T:\n    return g[T](x=1)\n");
+        check("async def f [T=(int)] (): pass\ntype X[T = list[int]] = list[T]\n");
+        for text in ["class A[T = ]: pass\n", "type [x = 1]\n", "f[x = 1]\n"] {
+            assert!(crate::Tree::parse(text).has_error(), "{text}");
+        }
+    }
+
+    #[test]
     fn an_annotation_goes_on_after_a_subscript() {
         let check = |text: &str| {
             for text in [text.to_owned(), format!("class A:\n    def f(self):\n        return a, *[b]\n{text}")] {
@@ -458,6 +512,9 @@ mod tests {
             check(&format!("x: T[{slice}] or U\ny: T[U[{slice}]] = 3\n"));
         }
         check("type X = T[int] or int\ndef f[T: A[int] or B](x): pass\n");
+        check("x: T[a := 1] or b\n");
+        check("y: T[lambda: 1] or c\n");
+        check("y: T[lambda q, r=(s, 2): q] or c\n");
         for text in ["def f(x: T[int] or): pass\n", "x: T[int or int\n", "def f(x: T[int] int): pass\n"] {
             assert!(Tree::parse(text).has_error(), "{text}");
         }
