@@ -338,6 +338,12 @@ class Mentions(ast.NodeVisitor):
             if isinstance(node, ast.Call):
                 self.called(node, places)
 
+    def add_spelled(self, module, node):
+        head, *rest = module.split(".")
+        for text in (f"variable {head}", *(f"attribute {part}" for part in rest)):
+            if SPELLED.search(text):
+                self.places.setdefault(("spelled", text), []).append(node)
+
     @staticmethod
     def is_module(name):
         return any(name == module or name.startswith(f"{module}.") for module in MODULES)
@@ -355,17 +361,29 @@ class Mentions(ast.NodeVisitor):
             elif isinstance(node, ast.Compare):
                 compared.update((node.left, *node.comparators))
         unread, known = shown | keys, {node for nodes in self.places.values() for node in nodes}
+        # What some function imports under a name, or the module.
+        imports = {}
         for node in ast.walk(tree):
-            # What has a class of its own above.
-            name = self.qualified(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-            name = name or (ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute)) else None)
-            if name and (name.startswith("torch.cuda") or name == "torch.version.cuda" or self.is_module(name)):
-                known.update(ast.walk(node))
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "cuda":
-                known.add(node.func)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for name, meaning in imported_in(ast.Module(body=[node], type_ignores=[])).items():
+                    imports.setdefault(name, set()).add(meaning)
+
+        def is_known(name):
+            return name.startswith("torch.cuda") or name == "torch.version.cuda" or self.is_module(name)
+
+        # What has a class of its own above.
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Name, ast.Attribute)) and re.fullmatch(r"[\w.]+", written := ast.unparse(node)):
+                head, *rest = written.split(".")
+                if any(is_known(".".join([meaning, *rest])) for meaning in {head, *imports.get(head, ())}):
+                    known.update(ast.walk(node))
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "cuda":
+                known.add(node.func)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 of = "" if isinstance(node, ast.Import) else f"{node.module}."
-                known.update(one for one in node.names if f"{of}{one.name}".startswith("torch.cuda") or self.is_module(of + one.name))
+                known.update(one for one in node.names if is_known(of + one.name))
+                if isinstance(node, ast.ImportFrom) and not node.level and not is_known(node.module):
+                    self.add_spelled(node.module, node)
         for node in ast.walk(tree):
             if node in known:
                 continue
@@ -376,7 +394,8 @@ class Mentions(ast.NodeVisitor):
             elif isinstance(node, ast.keyword) and node.arg:
                 kind, text = "argument", node.arg
             elif isinstance(node, ast.alias):
-                kind, text = "variable", node.name.split(".")[-1]
+                self.add_spelled(node.name, node)
+                continue
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in unread:
                 text = node.value
                 if CUDA.fullmatch(text) or re.search(r"\s", text.strip()) and node not in compared:

@@ -141,14 +141,20 @@ fn is_sentence(index: &Index<'_>, string: Id) -> bool {
 
 /// What a literal says without the values that are put into it.
 fn fixed_part(index: &Index<'_>, string: Id) -> String {
-    let mut text = index.text_of(string).to_owned();
-    let start = index.range(string).start;
-    for &value in index.of_kind_in(kinds().interpolation, string).iter().rev() {
-        let inside = index.range(value);
-        // Of values in values, the outer one is the last.
-        text.replace_range(inside.start - start..(inside.end - start).min(text.len()), "");
+    let (whole, mut text) = (index.range(string), String::new());
+    let mut at = whole.start;
+    // Values in values are inside of what is left out.
+    for inside in index.of_kind_in(kinds().interpolation, string).iter().map(|value| index.range(*value)) {
+        text += index.text.get(at..inside.start).unwrap_or_default();
+        at = at.max(inside.end);
     }
-    text
+    text + &index.text[at..whole.end]
+}
+
+/// The dotted name of a module that an identifier is a part of, or the identifier.
+fn whole_module<'t>(index: &Index<'t>, id: Id) -> (Id, &'t str) {
+    let whole = index.parent(id).filter(|of| index.kind(*of) == kinds().dotted_name).unwrap_or(id);
+    (whole, index.text_of(whole))
 }
 
 /// Whether a text ends in a name: `torch.version.cuda`.
@@ -175,10 +181,10 @@ pub(crate) fn unaccounted(
             let is_variable = (!is_label || is_argument) && own.variables.contains(name);
             !is_variable && !(is_label && is_attribute)
         };
-        let mut of_others = ids.iter().filter(|id| is_of_others(id));
+        let of_others = ids.iter().filter(|id| is_of_others(id));
         // Told where it begins: the name's own import, or a use that is reported.
         if !told.iter().any(|range| ends_in_name(&index.text[range.clone()], name)) {
-            named.extend(of_others.by_ref().map(|id| (*id, name)));
+            named.extend(of_others.map(|id| whole_module(index, *id)));
         }
     }
     let is_own = |text: &str| own.attributes.contains(&as_name(text));

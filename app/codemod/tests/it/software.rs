@@ -48,7 +48,11 @@ fn what_only_its_spelling_shows() {
     check("lib = ctypes.CDLL(\"libcudart.so\")\n", "libcudart.so");
     check("providers = [\"CUDAExecutionProvider\"]\n", "CUDAExecutionProvider");
     check("os.environ[f\"NCCL_{name}\"] = \"1\"\n", "NCCL_{name}");
+    check("x = f\"{f\"é{a}é\"}_cuda_{b}\"\n", "{f\"é{a}é\"}_cuda_{b}");
+    check("import nvidia.nccl.lib\n", "nvidia.nccl.lib");
     check("f = open(\"/dev/nvidia0\")\n", "/dev/nvidia0");
+    check("x = f\"{f'é{a}é'}_cuda_{b}\"\n", "{f'é{a}é'}_cuda_{b}");
+    check("import nvidia.nccl.lib\n", "nvidia.nccl.lib");
     check("train(use_cuda=True)\n", "use_cuda");
     check("kind = x.is_cuda\ny = kind or x.is_cuda\n", "x.is_cuda");
     check("if \"CUDA out of memory\" in str(error):\n    retry()\n", "CUDA out of memory");
