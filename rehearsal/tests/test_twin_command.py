@@ -665,6 +665,7 @@ class Refused(unittest.TestCase):
         self.check("does not start a Python file", argv=("mpirun", "-n", "2", "./a.out"))
         self.check("the folder must be below", "--fake-images", "../data")
         self.check("expected the number of classes", "--fake-images", "data=many")
+        self.check("at most 25000 classes", "--fake-images", "data=1000000000")
         self.check("already exists", "--fake-images", "original")
 
     def test_packages_that_are_missing(self):

@@ -7,6 +7,8 @@ import struct
 import zlib
 
 SIDE = 64
+# ImageNet has 21,841; each class gets an image.
+MOST_CLASSES = 25_000
 
 
 class Wanted:
@@ -18,6 +20,8 @@ class Wanted:
             raise ValueError(f"--fake-images {asked}: the folder must be below the program's working directory")
         if classes and not classes.isdigit() or classes == "0":
             raise ValueError(f"--fake-images {asked}: expected the number of classes after =")
+        if classes and int(classes) > MOST_CLASSES:
+            raise ValueError(f"--fake-images {asked}: at most {MOST_CLASSES} classes")
         self.path, self.classes = os.path.normpath(path), int(classes or 10)
 
 

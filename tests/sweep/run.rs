@@ -91,7 +91,7 @@ fn port(worker: &mut Worker<'_>, sources: &Value) -> Result<Value, String> {
     };
     let mut whole = json!({ "lines": 0, "ports": [] });
     for target in RecipeSet::embedded().targets() {
-        for style in [Style::InPlace, Style::Branch].map(name_of) {
+        for style in [Style::InPlace, Style::Branch, Style::Agnostic].map(name_of) {
             let ported = match worker.run(&job(sources, Some((&target.id, style)), true))? {
                 Outcome::Done(mut result) => {
                     let ports = result["ports"].take();
@@ -104,7 +104,7 @@ fn port(worker: &mut Worker<'_>, sources: &Value) -> Result<Value, String> {
                 Outcome::Died(_) => failed(&target.id, style, Kind::Panic, &broken),
                 Outcome::Late(_) => failed(&target.id, style, Kind::TimeOut, &broken),
             };
-            // A file without compute modes has no port in branch style.
+            // A file without compute modes has no port in branch style, and some targets are no devices.
             let ports = whole["ports"].as_array_mut().filter(|_| ported.is_object());
             ports.into_iter().for_each(|ports| ports.push(ported.clone()));
         }

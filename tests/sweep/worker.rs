@@ -4,7 +4,7 @@
 //! Before each port it announces which one it begins, so that the parent process knows what it hangs in or died of.
 
 use crate::memory;
-use codemod::{Options, RecipeSet, SourceFile, Style};
+use codemod::{Options, RecipeSet, SourceFile, Style, TargetInfo};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use tests::cpython::{CPython, Said};
@@ -15,7 +15,7 @@ use tests::patches;
 /// Works until standard input ends.
 pub(crate) fn work(python: &str) -> Result<(), String> {
     let recipes = RecipeSet::embedded();
-    let targets: Vec<String> = recipes.targets().into_iter().map(|target| target.id).collect();
+    let targets = recipes.targets();
     let mut cpython = CPython::new(python);
     std::panic::set_hook(Box::new(|_| {}));
     for line in std::io::stdin().lock().lines() {
@@ -33,7 +33,7 @@ fn say(value: &Value) {
 }
 
 /// Performs the requested ports of a file or a project, and checks the results.
-fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPython) -> Result<Value, String> {
+fn run(job: &Value, recipes: &RecipeSet, targets: &[TargetInfo], cpython: &mut CPython) -> Result<Value, String> {
     let mut subject = Vec::new();
     for source in job["sources"].as_array().into_iter().flatten() {
         let path = source["path"].as_str().unwrap_or("file.py").to_owned();
@@ -59,11 +59,14 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
     let mut subject = Subject::project(subject);
     let only = |name: &str, n: usize| job["only"][n].as_str().is_none_or(|wanted| wanted == name);
     let mut ports = Vec::new();
-    for target in targets.iter().filter(|target| only(target, 0)) {
+    for TargetInfo { id: target, is_device, .. } in targets.iter().filter(|target| only(&target.id, 0)) {
         // Branch style changes nothing if a program has no compute modes; the engine's default is then to port in
         // place.
         let wanted = job["only"][1].as_str();
-        let mut styles = vec![if wanted == Some(name_of(Style::InPlace)) { Style::InPlace } else { Style::Auto }];
+        let is_wanted = |style: &Style| wanted == Some(name_of(*style));
+        let first = [Style::InPlace, Style::Agnostic].into_iter().find(is_wanted).unwrap_or_default();
+        let mut styles = vec![first];
+        styles.extend(Some(Style::Agnostic).filter(|_| *is_device && wanted.is_none()));
         while let Some(style) = styles.pop() {
             say(&json!({ "at": [target, name_of(style)] }));
             memory::forget_peak();
@@ -77,6 +80,9 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[String], cpython: &mut CPyth
                 let message = message.unwrap_or_else(|| "no message".to_owned());
                 Seen::broken(Fault::new(Kind::Panic, &message, &message))
             });
+            if style == Style::Agnostic && seen.style != Style::Agnostic {
+                continue;
+            }
             if style == Style::Auto && seen.style != Style::InPlace && wanted.is_none() {
                 styles.push(Style::InPlace);
             }

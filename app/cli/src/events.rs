@@ -3,6 +3,7 @@
 use crate::args::EventsArgs;
 use crate::forward::SYNTHETIC;
 use crate::larcv;
+use crate::output::{Written, check_out};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ const MOST_PIXELS: u64 = 4096 * (320 * 512);
 
 /// Generates or reads the events and writes their pixels.
 pub(crate) fn run(args: &EventsArgs) -> Result<bool> {
+    check_out("--out", &args.out, Written::Tensors)?;
     let columns = match &args.input {
         Some(path) if !larcv::is_hdf5(path).with_context(|| path.display().to_string())? => {
             return Err(usage(format!("{} is not a larcv HDF5 file", path.display())).into());

@@ -5,7 +5,7 @@ mod report;
 
 use crate::args::{Format, ForwardArgs, PrecisionArg};
 use crate::larcv;
-use crate::output::print;
+use crate::output::{Written, check_out, print};
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +26,9 @@ pub(crate) const SYNTHETIC: (usize, usize) = (320, 512);
 pub(crate) fn run(args: &ForwardArgs) -> Result<bool> {
     if !matches!(args.format, Format::Text | Format::Json) {
         return Err(usage("forward supports the formats text and json").into());
+    }
+    if let Some(file) = &args.out {
+        check_out("--out", file, Written::Tensors)?;
     }
     let threads = threads(args)?;
     let network = Network::new(&config(&args.config)?)?;

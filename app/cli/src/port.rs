@@ -34,7 +34,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         series::check_is_free(folder)?;
     }
     if let Some(file) = &args.report {
-        output::check_page("--report", file)?;
+        output::check_out("--report", file, output::Written::Page)?;
         if args.patch.as_ref().is_some_and(|patch| std::path::absolute(patch).ok() == std::path::absolute(file).ok()) {
             return Err(usage("--report and --patch are the same file; nothing was written").into());
         }

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
         return Err(usage("a rehearsal needs a file or a project folder").into());
     }
     if let Some(file) = &args.html {
-        output::check_page("--html", file)?;
+        output::check_out("--html", file, output::Written::Page)?;
     }
     let project = Project::read(std::slice::from_ref(&args.path), None)?;
     if let [only] = &project.inputs[..]

@@ -142,6 +142,22 @@ fn events_are_written_and_read() {
 }
 
 #[test]
+fn tensors_replace_nothing_else() {
+    let home = folder(&[("train.py", "x = 1\n"), ("small.json", SMALL)]);
+    let home = home.path();
+    let refused = "--out train.py: the file exists and is no safetensors file; nothing was written";
+    for command in [&["events", "--size", "32x48"][..], &["forward", "--config", "small.json", "--size", "32x48"]] {
+        let ran = portolan(home, &[command, &["--out", "train.py"]].concat());
+        assert!(ran.code == 2 && ran.err.contains(refused), "{ran:?}");
+        assert_eq!(fs::read_to_string(home.join("train.py")).unwrap(), "x = 1\n");
+        for _ in 0..2 {
+            let ran = portolan(home, &[command, &["--out", "e.safetensors"]].concat());
+            assert_eq!(ran.code, 0, "{ran:?}");
+        }
+    }
+}
+
+#[test]
 fn events_of_larcv_are_read() {
     let home = folder(&[("small.json", SMALL), ("words.h5", "no HDF5")]);
     let home = home.path();

@@ -88,6 +88,9 @@ impl Count {
     }
 }
 
+/// The second build in sentences.
+const OF_THIS_TREE: &str = "this tree";
+
 impl Compared {
     /// Compares the entries, of which each may be there several times.
     pub(super) fn new(
@@ -102,7 +105,7 @@ impl Compared {
             (before, after) => {
                 let failed =
                     |name: &str, port: Result<Vec<Entry>, String>| Some(format!("{name} fails: {}", port.err()?));
-                let failed = [failed("the base build", before), failed("this tree", after)];
+                let failed = [failed("the base build", before), failed(OF_THIS_TREE, after)];
                 Err(failed.into_iter().flatten().collect::<Vec<_>>().join("; "))
             }
         };
@@ -112,6 +115,11 @@ impl Compared {
     /// Whether the builds do the same.
     fn is_same(&self) -> bool {
         self.found.as_ref().is_ok_and(Vec::is_empty)
+    }
+
+    /// Whether only the second build fails, or in another way.
+    pub(super) fn is_broken(&self) -> bool {
+        self.found.as_ref().is_err_and(|why| why.contains(OF_THIS_TREE))
     }
 
     /// The result in a few words.
@@ -283,6 +291,10 @@ mod tests {
             let port = |why: Option<&str>| why.map_or(Ok(Vec::new()), |why| Err(why.to_owned()));
             Compared::new("owner/name", "t", port(before), port(after)).in_short()
         };
+        let is_broken = |before, after| Compared::new("owner/name", "t", before, after).is_broken();
+        let fails = || Err("exit 101".to_owned());
+        assert!(is_broken(Ok(Vec::new()), fails()));
+        assert!(!is_broken(fails(), Ok(Vec::new())) && !is_broken(fails(), fails()));
         assert_eq!(failed(None, Some("exit 101")), "this tree fails: exit 101");
         assert_eq!(failed(Some("exit 2"), Some("exit 101")), "the base build fails: exit 2; this tree fails: exit 101");
         assert_eq!(failed(Some("exit 2"), Some("exit 2")), "both builds fail: exit 2");
