@@ -375,7 +375,7 @@ class Mentions(ast.NodeVisitor):
         for node in ast.walk(tree):
             if isinstance(node, (ast.Name, ast.Attribute)) and re.fullmatch(r"[\w.]+", written := ast.unparse(node)):
                 head, *rest = written.split(".")
-                if any(is_known(".".join([meaning, *rest])) for meaning in {head, *imports.get(head, ())}):
+                if any(is_known(".".join([meaning, *rest])) for meaning in imports.get(head, {head})):
                     known.update(ast.walk(node))
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "cuda":
                 known.add(node.func)

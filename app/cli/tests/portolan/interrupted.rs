@@ -170,6 +170,11 @@ fn wait_until_it_writes(home: &Path, run: &mut Child) {
     }
 }
 
+fn signal(run: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &run.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
 #[test]
 fn what_somebody_else_writes_meanwhile_is_kept() {
     let (home, new) = (project(), ported_trainer());
@@ -181,7 +186,8 @@ fn what_somebody_else_writes_meanwhile_is_kept() {
     let edited = format!("{TRAINER}# mine\n");
     fs::write(home.join(path(FILES - 1)), &edited).unwrap();
     fs::remove_file(home.join(path(FILES - 2))).unwrap();
-    // One port at a time, also of a folder around it or in it.
+    // One port at a time, also of a folder around it or in it. The first one waits for the others.
+    signal(&run, "STOP");
     for folder in [".", "p/inner"] {
         fs::create_dir_all(home.join("p/inner")).unwrap();
         let other = crate::portolan(home, &["port", "--target", "xpu", "--write", folder]);
@@ -191,6 +197,7 @@ fn what_somebody_else_writes_meanwhile_is_kept() {
     assert!(other.code == 1 && other.err.contains("another port is writing in"), "{other:?}");
     assert!(!home.join("other.patch").exists());
 
+    signal(&run, "CONT");
     let ran = run.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert_eq!(ran.status.code(), Some(1), "{said}");
