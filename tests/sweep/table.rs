@@ -134,14 +134,16 @@ const WHAT_IS_CHECKED: &str = "\n
 - **comment lost**: CPython's `tokenize` finds a comment in the original that is missing from the port, and the edit there does not name it.
 - **patch rejected**: `git apply` rejects the patch or produces a different result, or the reverse patch does not restore the original.
 - **unreported CUDA use**: an independent scan with CPython's `ast` finds a name in `torch.cuda`, a call of `.cuda()` or a string `cuda` or `cuda:N` on
-  a line that was neither edited nor reported. Branch style is not scanned, because it keeps the code of other modes.
+  a line that was neither edited nor reported. Branch and agnostic style are not scanned, because they keep the code of other modes and devices.
 - **unreported NVIDIA software**: the same scan finds an import of a module that needs CUDA by its package's metadata
   (`tests/corpus/modules_for_cuda.txt`), a string that is a variable of CUDA or NCCL, `nvidia-smi` or a device such as `/gpu:0`, `torch.version.cuda`,
-  `getattr(torch, \"cuda\")` or a number as a device, and no place of it in the file was edited or reported.
+  `getattr(torch, \"cuda\")`, a number as a device, or any other name or string that NVIDIA's software is recognised by (`is_cuda`, `libcudart.so`) and that
+  the project gives to nothing of its own; and no place of it in the file was edited or reported.
 - **unreported mention**: places, not ports: of all mentions that the scan finds in the ports, reported or not, those of which the port says nothing. A mention
   is a string that is a key or is looked up, or code under a test for CUDA or beside the program's own code for the target; a message at the test counts for the code
   under it. `tests/look.py` lists what needs no message, such as code under `torch.cuda.is_available()`. Counted, but not a failure.
 - **file rejected**: CPython compiles the file, but the engine reports an error and leaves it unchanged.
+- **not examined**: CPython ended or could not answer all that it was asked about a text, so that not everything above was checked.
 ";
 
 /// Unreported mentions, with their share of all.
