@@ -66,10 +66,15 @@ pub(crate) fn run_part(part: Part, minutes: Option<f64>) -> Result<()> {
     let folders = ensure(part)?;
     let folder = folder()?;
     let list = folder.join("files.tsv");
-    let mut files = packages::python_files(&folder, &folders)?;
+    let mut files = Vec::new();
     if part == Part::Whole {
-        files.extend(packages::cpython_tests(&setup::python_with_pip(&folder)?)?);
+        // First: a run that ends early has them, too.
+        files = packages::cpython_tests(&setup::python_with_pip(&folder)?)?;
+        if files.is_empty() {
+            println!("\nCPython's own tests are left out: this Python was installed without them.");
+        }
     }
+    files.extend(packages::python_files(&folder, &folders)?);
     write_list(&list, &files)?;
     let mut sweep = sweep(part.profile(), "corpus")?;
     sweep.arg("--list").arg(list);
