@@ -200,6 +200,7 @@ mod tests {
     fn what_only_its_spelling_shows() {
         check("f = x.cuda\ny = x.is_cuda\n", &["1 spelled attribute cuda", "2 spelled attribute is_cuda"]);
         check("lib = CDLL('libcudart.so')\n", &["1 spelled attribute libcudart.so"]);
+        check("s += f'CUDA:{d} of {n}'\n", &[]);
         check("os.environ[f'{x}_NCCL'] = f'{y} on cuda'\n", &["1 spelled attribute _NCCL"]);
         check("if 'CUDA error' in text:\n    raise OSError('CUDA error')\n", &["1 spelled attribute CUDA error"]);
         check("f(cuda=True)\nload('nvidia/mit')\n", &["1 spelled argument cuda"]);

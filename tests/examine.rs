@@ -34,7 +34,7 @@ impl Subject {
 
     /// Whether one of its files gives something of its own a name, as a mention says it, or is called so itself.
     fn gives_name(&self, name: &str) -> bool {
-        let module = name.strip_prefix("variable ");
+        let module = name.strip_prefix("variable ").or_else(|| name.strip_prefix("attribute "));
         let is_module = |part: &str| Some(part.strip_suffix(".py").unwrap_or(part)) == module;
         self.originals.iter().flatten().any(|said| said.own.iter().any(|own| own == name))
             || self.files.iter().any(|file| file.path.split('/').any(is_module))

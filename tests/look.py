@@ -360,6 +360,9 @@ class Mentions(ast.NodeVisitor):
                 keys.update(node.args[:1])
             elif isinstance(node, ast.Compare):
                 compared.update((node.left, *node.comparators))
+            elif isinstance(node, ast.JoinedStr):
+                texts = [part for part in node.values if isinstance(part, ast.Constant)]
+                keys.update(texts if re.search(r"\S\s+\S", "x".join(part.value for part in texts)) else ())
         unread, known = shown | keys, {node for nodes in self.places.values() for node in nodes}
         # What some function imports under a name, or the module.
         imports = {}
