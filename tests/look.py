@@ -23,6 +23,7 @@ itself gives something that name, which whoever asks knows from the answers abou
 import ast
 import io
 import json
+import os
 import re
 import sys
 import threading
@@ -35,7 +36,7 @@ CUDA = re.compile(r"cuda(:\d+)?")
 # Whoever starts this puts the modules that need CUDA before it, one per line.
 MODULES = {line.split("#")[0].strip() for line in MODULES_FOR_CUDA.splitlines()} - {""}
 VARIABLE = re.compile(r"(CUDA_VISIBLE_DEVICES|CUDA_|CUDNN_|CUBLAS_|NCCL_|NVIDIA_VISIBLE_DEVICES|NVIDIA_|TORCH_NCCL_)[A-Z0-9_]*(=\S*)?")
-SPELLED = re.compile(r"cuda|cudnn|cublas|cufft|cusparse|nccl|nvidia(?!/)|nvml|nvrtc|nvtx|tensorrt", re.IGNORECASE)
+SPELLED = re.compile(r"(?<!barra)cuda|cudnn|cublas|cufft|cupti|curand|cusolver|cusparse|nccl|nvcc|nvidia(?!/)|nvjpeg|nvml|nvrtc|nvtx|tensorrt", re.IGNORECASE)
 OPTION = re.compile(r"-*[A-Za-z_][\w-]*")
 HINT = re.compile(SPELLED.pattern + r"|gpu:|device=|\.to\(|" + "|".join(re.escape(one.split(".")[0]) for one in sorted(MODULES)), re.IGNORECASE)
 RUNS = re.compile(r"subprocess|system|popen|check_|getoutput|which|exec|shell|run|call", re.IGNORECASE)
@@ -185,13 +186,13 @@ def own_names(tree):
                     add(attribute, keyword.arg)
             for given in node.args:
                 text = getattr(given, "value", None)
-                if isinstance(text, str) and (text.startswith("-") or called in ("get", "pop", "setdefault")):
+                if isinstance(text, str) and (text.startswith("-") or called == "setdefault"):
                     add(attribute, option_name(text))
         elif isinstance(node, ast.Dict):
             for key in node.keys:
                 if isinstance(getattr(key, "value", None), str):
                     add(attribute, option_name(key.value))
-        elif isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str):
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(getattr(node.slice, "value", None), str):
             add(attribute, option_name(node.slice.value))
         # Names of a module or a class are its attributes.
         for statement in node.body if isinstance(node, (ast.Module, ast.ClassDef)) else ():
@@ -354,10 +355,10 @@ class Mentions(ast.NodeVisitor):
         for node in ast.walk(tree):
             if isinstance(node, ast.Dict):
                 keys.update(node.keys)
-            elif isinstance(node, ast.Subscript):
+            elif isinstance(node, ast.Subscript) and not ast.unparse(node.value).endswith("environ"):
                 keys.add(node.slice)
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("get", "pop", "setdefault"):
-                keys.update(node.args[:1])
+                keys.update(node.args[:1] if not ast.unparse(node.func.value).endswith("environ") else ())
             elif isinstance(node, ast.Compare):
                 compared.update((node.left, *node.comparators))
             elif isinstance(node, ast.JoinedStr):
@@ -401,7 +402,7 @@ class Mentions(ast.NodeVisitor):
                 continue
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in unread:
                 text = node.value
-                if CUDA.fullmatch(text) or re.search(r"\s", text.strip()) and node not in compared:
+                if CUDA.fullmatch(text) or "://" in text or re.search(r"\s", text.strip()) and node not in compared:
                     continue
                 kind, text = "attribute", option_name(text)
             else:
@@ -757,6 +758,12 @@ def main():
         sys.stdout.flush()
 
 
+def ended(error):
+    sys.__excepthook__(error.exc_type, error.exc_value, error.exc_traceback)
+    os._exit(1)
+
+
+threading.excepthook = ended
 # Deep expressions, as CPython's own tests have them.
 sys.setrecursionlimit(20_000)
 threading.stack_size(256 * 2**20)

@@ -105,9 +105,7 @@ pub(crate) fn readable(text: &str) -> Option<String> {
             // A line after a backslash does not begin a statement.
             b'\\' => at += 1 + usize::from(bytes[at + 1..].starts_with(b"\r")),
             // The default of a type parameter is read as a further parameter.
-            b'=' if open.last().is_some_and(|open| has_type_parameters(text, *open))
-                && !text[at + 1..].trim_start().starts_with([',', ']', '=']) =>
-            {
+            b'=' if open.last().is_some_and(|open| begins_default(text, *open, at)) => {
                 out.get_or_insert_with(|| bytes.to_vec())[at] = b',';
             }
             b'*' if open.last().is_none_or(|open| subscripts(text, *open)) && stars_no_name(text, at) => {
@@ -245,6 +243,29 @@ fn stars_no_name(text: &str, at: usize) -> bool {
     let part = text[at + 1..].trim_start_matches([' ', '\t']);
     let awaits = part.strip_prefix("await").is_some_and(|rest| rest.starts_with([' ', '(']));
     begins && (awaits || part.starts_with(|c: char| "([{\"'-+~".contains(c) || c.is_ascii_digit()))
+}
+
+/// Whether an equals sign is behind a type parameter, or behind its bound: `T = int`, `*T = …`, `T: int = bool`.
+fn begins_default(text: &str, open: usize, at: usize) -> bool {
+    let is_default = !text[..at].ends_with(['=', '!', '<', '>', ':']) && !text[at + 1..].starts_with('=');
+    if !is_default || !has_type_parameters(text, open) {
+        return false;
+    }
+    let (mut depth, mut start, mut is_only) = (0_usize, open + 1, true);
+    for place in code(&text.as_bytes()[open + 1..at]).map(|place| open + 1 + place) {
+        match text.as_bytes()[place] {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => (start, is_only) = (place + 1, true),
+            b'=' if depth == 0 => is_only = false,
+            _ => {}
+        }
+    }
+    let parameter = text[start..at].trim().trim_start_matches('*');
+    let name = parameter.split_once(':').map_or(parameter, |(name, _)| name).trim();
+    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_only && is_name && !text[at + 1..].trim_start().starts_with([',', ']'])
 }
 
 /// Whether a bracket begins the type parameters of a class, a function or a type.
@@ -474,7 +495,9 @@ mod tests {
         check("class A[T = int, *U = *tuple[int, ...], **P = [int, str]](B[T], c=1):\n    x = 1\n");
         check("def f[T: int = bool](x: T = 3, *, y=[1]) -> T:\n    return g[T](x=1)\n");
         check("async def f [T=(int)] (): pass\ntype X[T = list[int]] = list[T]\n");
-        for text in ["class A[T = ]: pass\n", "type [x = 1]\n", "f[x = 1]\n"] {
+        check("class A[T = (a <= b), U: (int, str) = a != b]: pass\n");
+        let invalid = ["class A[T = ]: pass\n", "type [x = 1]\n", "f[x = 1]\n", "class A[T = int = str]: pass\n"];
+        for text in invalid.into_iter().chain(["class A[1 = int]: pass\n", "class A[T.x = int]: pass\n"]) {
             assert!(crate::Tree::parse(text).has_error(), "{text}");
         }
     }

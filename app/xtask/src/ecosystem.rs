@@ -98,7 +98,7 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     })?;
     write(request.out.as_deref(), &difference::table(&compared, &skipped))?;
     // What differs is for a person to judge; a port that only this tree can't do is not.
-    let broken = compared.iter().filter(|one| one.is_broken()).count();
+    let broken = compared.iter().filter(|one| one.is_broken).count();
     if broken > 0 {
         bail!("{broken} of {count} ports fail with this tree alone");
     }

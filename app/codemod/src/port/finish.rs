@@ -117,7 +117,7 @@ pub(super) fn finish(
             remarks.extend(manual);
             if plan.style != Style::Branch {
                 let told: Vec<Range<usize>> = remarks.iter().map(|remark| remark.range.clone()).collect();
-                let rest = unaccounted(view, &own_names, plan.settings.definitions, &told);
+                let rest = unaccounted(view, facts, &own_names, plan.settings.definitions, &told);
                 remarks.extend(rest.into_iter().map(&mut remains));
             }
             once_per_with(&mut remarks, view);

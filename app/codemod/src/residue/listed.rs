@@ -333,10 +333,15 @@ impl<'d> Lists<'d> {
 pub(super) fn is_for_people(view: &FileView<'_>, string: Id, definitions: &Definitions) -> bool {
     let (index, k) = (&view.index, kinds());
     let Some(parent) = index.parent(string) else { return true };
-    let is_shown = |keyword: &str| definitions.names(SHOWN).iter().any(|shown| shown.name == keyword);
     [k.expression_statement, k.module, k.block].contains(&index.kind(parent))
-        || index.keyword_name(parent).is_some_and(is_shown)
+        || is_shown(view, string, definitions)
         || index.ancestors(string).any(|a| index.kind(a) == k.raise_statement || speaks(view, a))
+}
+
+/// Whether a value is given under a keyword for text that people read.
+pub(super) fn is_shown(view: &FileView<'_>, value: Id, definitions: &Definitions) -> bool {
+    let keyword = view.index.parent(value).and_then(|parent| view.index.keyword_name(parent));
+    keyword.is_some_and(|keyword| definitions.names(SHOWN).iter().any(|shown| shown.name == keyword))
 }
 
 /// Names without an effect, at the first of them.
@@ -481,7 +486,7 @@ fn only_asks(view: &FileView<'_>, at: Id) -> bool {
         || kind == k.argument_list && index.parent(parent).is_some_and(|call| speaks(view, call))
 }
 
-fn speaks(view: &FileView<'_>, call: Id) -> bool {
+pub(super) fn speaks(view: &FileView<'_>, call: Id) -> bool {
     called_name(&view.index, call).is_some_and(|name| CALLS_FOR_PEOPLE.contains(&name))
 }
 

@@ -3,18 +3,22 @@
 
 use super::Found;
 use super::keys::is_key;
-use super::listed::{HARMLESS, NEEDED, content, imported, is_for_people, only_for_types};
+use super::listed::{
+    self, CHOOSING, COMMANDS, HARMLESS, NEEDED, VARIABLES, content, imported, is_shown, only_for_types, speaks,
+};
 use crate::definitions::Definitions;
 use crate::messages;
 use crate::ported::Severity;
 use crate::reached::{on_another_system, only_with_cuda};
 use python::PythonFile;
 use python::names::{called_name, dotted};
-use python::scopes::Scopes;
+use python::origins::Place;
+use python::scopes::{Bound, Scopes};
 use python::strings::plain_string;
-use python::tree::{Id, Index, kinds};
+use python::tree::{Id, Index, fields, kinds};
 use sorting::SortedSet;
 use std::ops::Range;
+use training::words::CALLS_THAT_LOOK_UP;
 use training::{FileView, ProjectFacts};
 
 /// Parts of names by which the source vendor's software is recognised.
@@ -46,10 +50,13 @@ impl<'d> Vocabulary<'d> {
 /// Names with such words that a project gives to things of its own.
 #[derive(Default)]
 pub(crate) struct OwnNames {
-    /// Of variables, parameters, functions and classes.
-    variables: SortedSet<String>,
-    /// Of attributes, options and entries.
+    /// What modules and classes have, attributes that are set, options and entries.
     attributes: SortedSet<String>,
+    /// Parameters of functions, and the functions and classes of the files that name such software.
+    parameters: SortedSet<String>,
+    functions: SortedSet<String>,
+    /// Its modules and folders.
+    modules: SortedSet<String>,
 }
 
 impl OwnNames {
@@ -62,25 +69,25 @@ impl OwnNames {
             }
             own.add_options(&file.index, &vocabulary);
         }
-        // Its modules and folders.
-        own.variables.extend(project.places.iter().filter(|name| vocabulary.has(name)).cloned());
+        own.modules.extend(project.places.iter().filter(|name| vocabulary.has(name)).cloned());
         own
     }
 
     fn add_bound(&mut self, file: &PythonFile<'_>, vocabulary: &Vocabulary<'_>) {
         let (index, k) = (&file.index, kinds());
-        let is_imported = |id: Id| {
-            let mut around = index.ancestors(id).take_while(|a| index.kind(*a) != k.aliased_import);
-            around.any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)))
-        };
         for (name, bound, is_visible) in Scopes::of(index).bound(index) {
-            if vocabulary.has(name) && bound.iter().any(|one| !is_imported(one.id)) {
-                self.variables.insert(name.to_owned());
-                if is_visible {
-                    self.attributes.insert(name.to_owned());
-                }
+            let is_own = |one: &Bound| !is_imported(index, one.id);
+            if is_visible && vocabulary.has(name) && bound.iter().any(is_own) {
+                self.attributes.insert(name.to_owned());
             }
         }
+        for &function in index.of_kind(k.function_definition) {
+            let parameters = index.function(function).into_iter().flat_map(|function| function.parameters());
+            self.parameters.extend(parameters.map(|one| one.name.to_owned()).filter(|name| vocabulary.has(name)));
+        }
+        let definitions = index.of_kind(k.function_definition).iter().chain(index.of_kind(k.class_definition));
+        let names = definitions.filter_map(|definition| index.field(*definition, fields().name));
+        self.functions.extend(names.map(|name| index.text_of(name).to_owned()));
         let is_attribute =
             |id: &Id| index.parent(*id).is_some_and(|of| index.kind(of) == k.attribute && index.is_stored(of));
         let names_argument = |id: &Id| index.parent(*id).is_some_and(|of| index.kind(of) == k.keyword_argument);
@@ -99,10 +106,42 @@ impl OwnNames {
         for &string in index.of_kind(kinds().string) {
             let Some(text) = plain_string(index, string).filter(|text| vocabulary.has(text)) else { continue };
             let is_name = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
-            if is_name && (text.starts_with('-') && is_argument(index, string) || is_key(index, string)) {
+            if is_name && (text.starts_with('-') && is_argument(index, string) || makes_entry(index, string)) {
                 self.attributes.insert(as_name(text));
             }
         }
+    }
+}
+
+/// What was told: the parts of the text, and the strings among them.
+struct Told<'t> {
+    /// In order; the second is the furthest end so far.
+    ranges: Vec<(usize, usize)>,
+    texts: SortedSet<&'t str>,
+}
+
+impl<'t> Told<'t> {
+    fn of(text: &'t str, ranges: &[Range<usize>]) -> Self {
+        let quoted = ranges.iter().filter_map(|range| text[range.clone()].strip_prefix(['"', '\'']));
+        let texts = quoted.filter_map(|text| text.strip_suffix(['"', '\''])).collect();
+        // A remark on a call is about its callee; what is given to it is another matter.
+        let told = |range: &Range<usize>| {
+            let whole = &text[range.clone()];
+            (range.start, range.start + whole.find('(').unwrap_or(whole.len()))
+        };
+        let mut ranges: Vec<(usize, usize)> = ranges.iter().map(told).collect();
+        sorting::plain(&mut ranges);
+        let mut furthest = 0;
+        for (_, end) in &mut ranges {
+            furthest = furthest.max(*end);
+            *end = furthest;
+        }
+        Self { ranges, texts }
+    }
+
+    fn has(&self, place: &Range<usize>) -> bool {
+        let before = self.ranges.partition_point(|(start, _)| *start < place.end);
+        before > 0 && self.ranges[before - 1].1 > place.start
     }
 }
 
@@ -122,9 +161,30 @@ fn makes_object(index: &Index<'_>, label: Id) -> bool {
     name == "dict" || name == "update" || name.starts_with(char::is_uppercase)
 }
 
-/// Whether a string is the key of an entry of the program's own. A key that is put together may be one of many.
+/// Whether a name is bound by an import, under the name that it has there.
+fn is_imported(index: &Index<'_>, id: Id) -> bool {
+    let k = kinds();
+    let mut around = index.ancestors(id).take_while(|a| index.kind(*a) != k.aliased_import);
+    around.any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)))
+}
+
+/// Whether a string is the key of an entry of the program's own. A key that is put together may be one of many, and the
+/// environment is not the program's.
 fn is_entry(index: &Index<'_>, string: Id) -> bool {
-    plain_string(index, string).is_some() && is_key(index, string)
+    let is_environment = |around: Id| {
+        let called = index.callee(around).and_then(|callee| index.attribute(callee)).and_then(|callee| callee.owner());
+        index.value(around).or(called).is_some_and(|of| index.text_of(of).ends_with("environ"))
+    };
+    plain_string(index, string).is_some()
+        && is_key(index, string)
+        && !index.ancestors(string).take(2).any(is_environment)
+}
+
+/// Whether a string makes an entry: `{"key": …}`, `table["key"] = …`, `table.setdefault("key", …)`.
+fn makes_entry(index: &Index<'_>, string: Id) -> bool {
+    let Some(around) = index.parent(string).filter(|_| is_entry(index, string)) else { return false };
+    let call = || index.parent(around).and_then(|call| called_name(index, call));
+    index.kind(around) == kinds().pair || index.is_stored(around) || call() == Some("setdefault")
 }
 
 /// `cuda`, `cuda:0`: as a device or a key, it has messages of its own.
@@ -135,7 +195,16 @@ fn is_device(text: &str) -> bool {
 
 /// Whether a string is text rather than a name; what an error's message is compared with is one.
 fn is_sentence(index: &Index<'_>, string: Id) -> bool {
-    let is_compared = || index.parent(string).is_some_and(|around| index.kind(around) == kinds().comparison_operator);
+    let looks_up = |call: Id| {
+        let name = called_name(index, call).unwrap_or_default();
+        CALLS_THAT_LOOK_UP.contains(&name)
+            || matches!(name, "startswith" | "endswith" | "search" | "match" | "fullmatch" | "findall" | "find")
+    };
+    let is_compared = || {
+        let around = index.parent(string);
+        around.is_some_and(|around| index.kind(around) == kinds().comparison_operator)
+            || is_argument(index, string) && around.and_then(|of| index.parent(of)).is_some_and(looks_up)
+    };
     fixed_part(index, string).trim().contains(char::is_whitespace) && !is_compared()
 }
 
@@ -157,36 +226,79 @@ fn whole_module<'t>(index: &Index<'t>, id: Id) -> (Id, &'t str) {
     (whole, index.text_of(whole))
 }
 
-/// Whether a text ends in a name: `torch.version.cuda`.
-fn ends_in_name(text: &str, name: &str) -> bool {
-    let before = text.strip_suffix(name);
-    before.is_some_and(|before| !before.ends_with(|last: char| last.is_alphanumeric() || last == '_'))
+/// Whether a string is text for people, alone or as a part of one; what it is given to in between may do something else.
+fn is_for_people(view: &FileView<'_>, string: Id, definitions: &Definitions) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let puts_together = |call: &Id| matches!(called_name(index, *call), Some("format" | "join" | "str" | "repr"));
+    let raised = |call: Id| index.parent(call).is_some_and(|of| index.kind(of) == k.raise_statement);
+    let mut calls = index.ancestors(string).filter(|around| index.kind(*around) == k.call);
+    let call = calls.find(|call| !puts_together(call));
+    call.is_none_or(|call| raised(call) || speaks(view, call) || is_shown(view, string, definitions))
+        && listed::is_for_people(view, string, definitions)
+}
+
+/// A text in a message.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = text.chars().take(LONGEST).collect();
+    if cut.len() < text.len() { cut + "…" } else { text }
 }
 
 /// What a file says of the source vendor's software that is not in one of the ranges that were `told`, in the order of the
 /// text.
 pub(crate) fn unaccounted(
     view: &FileView<'_>,
+    project: &ProjectFacts<'_, '_>,
     own: &OwnNames,
     definitions: &Definitions,
     told: &[Range<usize>],
 ) -> Vec<Found> {
     let vocabulary = Vocabulary::of(definitions);
     let (index, k) = (&view.index, kinds());
-    let mut named: Vec<(Id, &str)> = Vec::new();
-    for (name, ids) in view.words().filter(|(name, _)| vocabulary.has(name)) {
-        let is_of_others = |id: &Id| {
-            let is_argument = index.parent(*id).is_some_and(|of| index.kind(of) == k.keyword_argument);
-            let (is_label, is_attribute) = (index.is_label(*id), own.attributes.contains(name));
-            let is_variable = (!is_label || is_argument) && own.variables.contains(name);
-            !is_variable && !(is_label && is_attribute)
-        };
-        let of_others = ids.iter().filter(|id| is_of_others(id));
-        // Told where it begins: the name's own import, or a use that is reported.
-        if !told.iter().any(|range| ends_in_name(&index.text[range.clone()], name)) {
-            named.extend(of_others.map(|id| whole_module(index, *id)));
+    if !vocabulary.has(index.text) {
+        return Vec::new();
+    }
+    let told = Told::of(index.text, told);
+    let mut bound: SortedSet<&str> = SortedSet::new();
+    for (name, places, _) in Scopes::of(index).bound(index) {
+        // An import that is told tells what the name is.
+        let is_known = |one: &Bound| !is_imported(index, one.id) || told.has(&index.range(one.id));
+        if vocabulary.has(name) && places.iter().any(is_known) {
+            bound.insert(name);
         }
     }
+    let of_project = |call: Id| {
+        let place = project.origins.number(&view.file).map(|file| Place { file, id: call });
+        called_name(index, call).is_some_and(|name| own.functions.contains(name))
+            || place.is_some_and(|place| !project.origins.definitions(place).is_empty())
+    };
+    let mut named: Vec<(Id, &str)> = Vec::new();
+    for (name, ids) in view.words().filter(|(name, _)| vocabulary.has(name)) {
+        let is_attribute = own.attributes.contains(name) || own.modules.contains(name);
+        let is_parameter = is_attribute || own.parameters.contains(name);
+        let is_own = |id: Id| {
+            let Some(parent) = index.parent(id).filter(|_| index.is_label(id)) else {
+                return is_attribute || !is_imported(index, id) && bound.contains(name);
+            };
+            if index.kind(parent) == k.keyword_argument {
+                let call = index.ancestors(parent).find(|a| index.kind(*a) == k.call);
+                return is_parameter && call.is_some_and(of_project) || makes_object(index, id) && is_attribute;
+            }
+            // Such a call has a message of its own.
+            let is_call = || index.parent(parent).is_some_and(|call| index.callee(call) == Some(parent));
+            is_attribute || name == "cuda" && is_call()
+        };
+        named.extend(ids.iter().filter(|id| !is_own(**id)).map(|id| whole_module(index, *id)));
+    }
+    // Each of these has messages of its own, once in a file.
+    let others = [NEEDED, HARMLESS, COMMANDS, VARIABLES, CHOOSING].into_iter().flat_map(|list| definitions.names(list));
+    let others: Vec<&str> = others.map(|listed| listed.name.as_str()).collect();
+    let is_told = |string: Id, text: &str| {
+        let is_plain = plain_string(index, string).is_some();
+        let is_in = |name: &&str| name.strip_suffix('*').map_or(text == *name, |start| text.starts_with(start));
+        told.texts.contains(text) || text.contains("://") || is_plain && others.iter().any(is_in)
+    };
     let is_own = |text: &str| own.attributes.contains(&as_name(text));
     for &string in index.of_kind(k.string) {
         let is_code = || !is_for_people(view, string, definitions) && !is_entry(index, string);
@@ -195,15 +307,12 @@ pub(crate) fn unaccounted(
             && !is_own(text)
             && !is_sentence(index, string)
             && !is_device(text)
+            && !is_told(string, text)
             && is_code()
         {
             named.push((string, text));
         }
     }
-    let overlaps = |id: Id| {
-        let at = index.range(id);
-        told.iter().any(|range| range.start < at.end && at.start < range.end)
-    };
     // What a list has, or is a part of `torch.cuda`, was told where it matters.
     let lists = [NEEDED, HARMLESS].into_iter().flat_map(|list| definitions.names(list));
     let listed: Vec<&str> = lists.map(|listed| listed.name.as_str()).chain(["torch.cuda"]).collect();
@@ -222,7 +331,7 @@ pub(crate) fn unaccounted(
             || imported.iter().find(is_here).is_some_and(|(_, name)| is_listed(name))
     };
     named.retain(|(id, _)| {
-        !overlaps(*id)
+        !told.has(&index.range(*id))
             && !is_known(*id)
             && only_with_cuda(view, *id).is_none()
             && !on_another_system(view, *id)
@@ -234,8 +343,8 @@ pub(crate) fn unaccounted(
     let found = |(id, text): (Id, &str)| {
         let whole = index.parent(id).filter(|around| index.is_label(id) && dotted(index, *around).is_some());
         let range = index.range(whole.unwrap_or(id));
-        let shown = if whole.is_some() { &index.text[range.clone()] } else { text };
-        Found { message: messages::speaks_of_cuda(shown), range, severity: Severity::Info }
+        let said = if whole.is_some() { &index.text[range.clone()] } else { text };
+        Found { message: messages::speaks_of_cuda(shown(said)), range, severity: Severity::Info }
     };
     named.into_iter().map(found).collect()
 }

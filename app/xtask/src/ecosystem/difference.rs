@@ -71,6 +71,8 @@ pub(super) struct Compared {
     target: String,
     /// Entries that only one of the ports has, with whether it is the second; or the sentence of a port that failed.
     found: Result<Vec<(Entry, bool)>, String>,
+    /// Whether the second port failed, and the first not or in another way.
+    pub(super) is_broken: bool,
 }
 
 /// Numbers of entries that went and that came.
@@ -88,9 +90,6 @@ impl Count {
     }
 }
 
-/// The second build in sentences.
-const OF_THIS_TREE: &str = "this tree";
-
 impl Compared {
     /// Compares the entries, of which each may be there several times.
     pub(super) fn new(
@@ -99,27 +98,23 @@ impl Compared {
         before: Result<Vec<Entry>, String>,
         after: Result<Vec<Entry>, String>,
     ) -> Self {
+        let is_broken = after.as_ref().is_err_and(|after| before.as_ref().err() != Some(after));
         let found = match (before, after) {
             (Ok(before), Ok(after)) => Ok(different(before, after)),
             (Err(before), Err(after)) if before == after => Err(format!("both builds fail: {after}")),
             (before, after) => {
                 let failed =
                     |name: &str, port: Result<Vec<Entry>, String>| Some(format!("{name} fails: {}", port.err()?));
-                let failed = [failed("the base build", before), failed(OF_THIS_TREE, after)];
+                let failed = [failed("the base build", before), failed("this tree", after)];
                 Err(failed.into_iter().flatten().collect::<Vec<_>>().join("; "))
             }
         };
-        Self { repository: repository.to_owned(), target: target.to_owned(), found }
+        Self { repository: repository.to_owned(), target: target.to_owned(), found, is_broken }
     }
 
     /// Whether the builds do the same.
     fn is_same(&self) -> bool {
         self.found.as_ref().is_ok_and(Vec::is_empty)
-    }
-
-    /// Whether only the second build fails, or in another way.
-    pub(super) fn is_broken(&self) -> bool {
-        self.found.as_ref().is_err_and(|why| why.contains(OF_THIS_TREE))
     }
 
     /// The result in a few words.
@@ -171,7 +166,7 @@ pub(super) fn table(compared: &[Compared], skipped: &[String]) -> String {
         return out;
     }
     out += "\n| repository | target | edits | messages | by section |\n|---|---|---|---|---|\n";
-    for Compared { repository, target, found } in &other {
+    for Compared { repository, target, found, .. } in &other {
         let found = match found {
             Ok(found) => found,
             Err(why) => {
@@ -291,7 +286,7 @@ mod tests {
             let port = |why: Option<&str>| why.map_or(Ok(Vec::new()), |why| Err(why.to_owned()));
             Compared::new("owner/name", "t", port(before), port(after)).in_short()
         };
-        let is_broken = |before, after| Compared::new("owner/name", "t", before, after).is_broken();
+        let is_broken = |before, after| Compared::new("owner/name", "t", before, after).is_broken;
         let fails = || Err("exit 101".to_owned());
         assert!(is_broken(Ok(Vec::new()), fails()));
         assert!(!is_broken(fails(), Ok(Vec::new())) && !is_broken(fails(), fails()));
