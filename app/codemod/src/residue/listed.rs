@@ -3,7 +3,6 @@
 //! Each is reported once in a file, at the place that fails first, with the number of its uses.
 
 use super::is_own_module;
-use super::unaccounted::{OTHER_MEANINGS, WORDS};
 use crate::condition::has_fallback;
 use crate::definitions::{Definitions, Said};
 use crate::messages;
@@ -36,6 +35,11 @@ const RUNNING: &str = "runs_programs";
 const DEVICES: &str = "arguments_for_devices";
 /// Keyword arguments that are shown to people.
 const SHOWN: &str = "arguments_for_people";
+
+/// Parts of names by which the source vendor's software is recognised.
+pub(super) const WORDS: &str = "words_of_cuda";
+/// Texts with such a part that have nothing to do with devices.
+pub(super) const OTHER_MEANINGS: &str = "other_meanings_of_cuda_words";
 
 /// What some code of the engine reads, so that the shared guide has to define it.
 pub(crate) const LISTS: [&str; 10] =

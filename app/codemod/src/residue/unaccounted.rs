@@ -4,7 +4,8 @@
 use super::Found;
 use super::keys::is_key;
 use super::listed::{
-    self, CHOOSING, COMMANDS, HARMLESS, NEEDED, VARIABLES, content, imported, is_shown, only_for_types, speaks,
+    self, CHOOSING, COMMANDS, HARMLESS, NEEDED, OTHER_MEANINGS, VARIABLES, WORDS, content, imported, is_shown,
+    only_for_types, speaks,
 };
 use crate::definitions::Definitions;
 use crate::messages;
@@ -20,11 +21,6 @@ use sorting::SortedSet;
 use std::ops::Range;
 use training::words::CALLS_THAT_LOOK_UP;
 use training::{FileView, ProjectFacts};
-
-/// Parts of names by which the source vendor's software is recognised.
-pub(crate) const WORDS: &str = "words_of_cuda";
-/// Texts with such a part that have nothing to do with devices.
-pub(crate) const OTHER_MEANINGS: &str = "other_meanings_of_cuda_words";
 
 /// The words, with what they are not.
 struct Vocabulary<'d> {
@@ -318,7 +314,7 @@ pub(crate) fn unaccounted(
     let listed: Vec<&str> = lists.map(|listed| listed.name.as_str()).chain(["torch.cuda"]).collect();
     let is_listed = |name: &str| {
         let is_in = |list: &&str| name.strip_prefix(*list).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        listed.iter().any(|list| is_in(list))
+        listed.iter().any(is_in)
     };
     let imported: Vec<(Range<usize>, String)> =
         imported(view).into_iter().map(|(at, name, _)| (index.range(at), name)).collect();
