@@ -385,7 +385,8 @@ class Mentions(ast.NodeVisitor):
                 known.add(node.func)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 of = "" if isinstance(node, ast.Import) else f"{node.module}."
-                known.update(one for one in node.names if is_known(of + one.name))
+                # Every PyTorch has `torch.backends.cudnn`: importing it needs nothing, and what uses it is told.
+                known.update(one for one in node.names if is_known(of + one.name) or (of + one.name).startswith("torch.backends."))
                 if isinstance(node, ast.ImportFrom) and not node.level and not is_known(node.module):
                     self.add_spelled(node.module, node)
         for node in ast.walk(tree):
