@@ -40,6 +40,7 @@ mod patch_file;
 mod place;
 mod port;
 mod ported;
+mod ranges;
 mod reached;
 mod recipe;
 mod report;

@@ -18,6 +18,7 @@ use crate::place::{self, Places, Remark};
 use crate::ported::{
     Certificate, Diagnostic, Edit, FileHashes, Ported, PortedFile, RemovedComment, Severity, Span, Style,
 };
+use crate::ranges::Ranges;
 use crate::recipe::RecipeSet;
 use crate::residue::{Found, OwnNames, residue, unaccounted};
 use crate::rope::apply_edits;
@@ -104,13 +105,13 @@ pub(super) fn finish(
                 let message = messages::modes_defined_elsewhere(class, &modes.target);
                 remarks.push(Remark::of_engine(range, Severity::Warning, message));
             }
-            let covered = Covered::by(manual.iter().map(|remark| &remark.range));
-            let spoken_of = Covered::by(manual.iter().flat_map(spoken_of).collect::<Vec<_>>().iter());
+            let covered = Ranges::by(manual.iter().map(|remark| remark.range.clone()));
+            let spoken_of = Ranges::by(manual.iter().flat_map(spoken_of));
             let foreign = &plan.settings.target.foreign_modules;
             let own = plan.settings.target.ledger.autocast.as_ref().map(|own| own.device.as_str());
             for found in residue(view, facts, plan.guards(facts), plan.settings.definitions, foreign, own) {
                 let start = found.range.start;
-                let told = covered.has(&found.range) && spoken_of.has(&(start..start + 1));
+                let told = covered.contain(&found.range) && spoken_of.contain(&(start..start + 1));
                 let remark = remains(found);
                 remarks.extend((!told).then_some(remark));
             }
@@ -284,28 +285,6 @@ fn spoken_of(remark: &Remark) -> Vec<Range<usize>> {
     out.push(from..remark.range.end.max(from));
     out.retain(|part| !part.is_empty());
     out
-}
-
-/// Ranges, for testing whether one of them contains another.
-struct Covered(Vec<(usize, usize)>);
-
-impl Covered {
-    fn by<'r>(ranges: impl Iterator<Item = &'r Range<usize>>) -> Self {
-        let mut starts: Vec<(usize, usize)> = ranges.map(|range| (range.start, range.end)).collect();
-        sorting::plain(&mut starts);
-        // The furthest end so far.
-        let mut furthest = 0;
-        for (_, end) in &mut starts {
-            furthest = furthest.max(*end);
-            *end = furthest;
-        }
-        Self(starts)
-    }
-
-    fn has(&self, range: &Range<usize>) -> bool {
-        let before = self.0.partition_point(|(start, _)| *start <= range.start);
-        before.checked_sub(1).is_some_and(|last| self.0[last].1 >= range.end)
-    }
 }
 
 /// Where places of the original are in the ported text.

@@ -41,9 +41,26 @@ pub(super) const WORDS: &str = "words_of_cuda";
 /// Texts with such a part that have nothing to do with devices.
 pub(super) const OTHER_MEANINGS: &str = "other_meanings_of_cuda_words";
 
+/// Calls that put texts together.
+pub(super) const JOINING: &str = "puts_texts_together";
+/// Calls that compare a text with what they are given.
+pub(super) const COMPARING: &str = "compares_texts";
+
 /// What some code of the engine reads, so that the shared guide has to define it.
-pub(crate) const LISTS: [&str; 10] =
-    [NEEDED, HARMLESS, VARIABLES, CHOOSING, COMMANDS, RUNNING, DEVICES, SHOWN, WORDS, OTHER_MEANINGS];
+pub(crate) const LISTS: [&str; 12] = [
+    NEEDED,
+    HARMLESS,
+    VARIABLES,
+    CHOOSING,
+    COMMANDS,
+    RUNNING,
+    DEVICES,
+    SHOWN,
+    WORDS,
+    OTHER_MEANINGS,
+    JOINING,
+    COMPARING,
+];
 
 /// What to do instead on a target, where its guide knows better than the shared lists.
 const REPLACED: &str = "replaced_here";

@@ -4,12 +4,13 @@
 use super::Found;
 use super::keys::is_key;
 use super::listed::{
-    self, CHOOSING, COMMANDS, HARMLESS, NEEDED, OTHER_MEANINGS, VARIABLES, WORDS, content, imported, is_shown,
-    only_for_types, speaks,
+    self, CHOOSING, COMMANDS, COMPARING, HARMLESS, JOINING, NEEDED, OTHER_MEANINGS, VARIABLES, WORDS, content,
+    imported, is_shown, only_for_types, speaks,
 };
 use crate::definitions::Definitions;
 use crate::messages;
 use crate::ported::Severity;
+use crate::ranges::Ranges;
 use crate::reached::{on_another_system, only_with_cuda};
 use python::PythonFile;
 use python::names::{called_name, dotted};
@@ -19,7 +20,6 @@ use python::strings::plain_string;
 use python::tree::{Id, Index, fields, kinds};
 use sorting::SortedSet;
 use std::ops::Range;
-use training::words::CALLS_THAT_LOOK_UP;
 use training::{FileView, ProjectFacts};
 
 /// The words, with what they are not.
@@ -111,8 +111,7 @@ impl OwnNames {
 
 /// What was told: the parts of the text, and the strings among them.
 struct Told<'t> {
-    /// In order; the second is the furthest end so far.
-    ranges: Vec<(usize, usize)>,
+    ranges: Ranges,
     texts: SortedSet<&'t str>,
 }
 
@@ -123,21 +122,9 @@ impl<'t> Told<'t> {
         // A remark on a call is about its callee; what is given to it is another matter.
         let told = |range: &Range<usize>| {
             let whole = &text[range.clone()];
-            (range.start, range.start + whole.find('(').unwrap_or(whole.len()))
+            range.start..range.start + whole.find('(').unwrap_or(whole.len())
         };
-        let mut ranges: Vec<(usize, usize)> = ranges.iter().map(told).collect();
-        sorting::plain(&mut ranges);
-        let mut furthest = 0;
-        for (_, end) in &mut ranges {
-            furthest = furthest.max(*end);
-            *end = furthest;
-        }
-        Self { ranges, texts }
-    }
-
-    fn has(&self, place: &Range<usize>) -> bool {
-        let before = self.ranges.partition_point(|(start, _)| *start < place.end);
-        before > 0 && self.ranges[before - 1].1 > place.start
+        Self { ranges: Ranges::by(ranges.iter().map(told)), texts }
     }
 }
 
@@ -190,12 +177,8 @@ fn is_device(text: &str) -> bool {
 }
 
 /// Whether a string is text rather than a name; what an error's message is compared with is one.
-fn is_sentence(index: &Index<'_>, string: Id) -> bool {
-    let looks_up = |call: Id| {
-        let name = called_name(index, call).unwrap_or_default();
-        CALLS_THAT_LOOK_UP.contains(&name)
-            || matches!(name, "startswith" | "endswith" | "search" | "match" | "fullmatch" | "findall" | "find")
-    };
+fn is_sentence(index: &Index<'_>, string: Id, definitions: &Definitions) -> bool {
+    let looks_up = |call: Id| has(definitions, COMPARING, called_name(index, call));
     let is_compared = || {
         let around = index.parent(string);
         around.is_some_and(|around| index.kind(around) == kinds().comparison_operator)
@@ -225,12 +208,17 @@ fn whole_module<'t>(index: &Index<'t>, id: Id) -> (Id, &'t str) {
 /// Whether a string is text for people, alone or as a part of one; what it is given to in between may do something else.
 fn is_for_people(view: &FileView<'_>, string: Id, definitions: &Definitions) -> bool {
     let (index, k) = (&view.index, kinds());
-    let puts_together = |call: &Id| matches!(called_name(index, *call), Some("format" | "join" | "str" | "repr"));
+    let puts_together = |call: &Id| has(definitions, JOINING, called_name(index, *call));
     let raised = |call: Id| index.parent(call).is_some_and(|of| index.kind(of) == k.raise_statement);
     let mut calls = index.ancestors(string).filter(|around| index.kind(*around) == k.call);
     let call = calls.find(|call| !puts_together(call));
     call.is_none_or(|call| raised(call) || speaks(view, call) || is_shown(view, string, definitions))
         && listed::is_for_people(view, string, definitions)
+}
+
+/// Whether a list has a name.
+fn has(definitions: &Definitions, list: &str, name: Option<&str>) -> bool {
+    definitions.names(list).iter().any(|listed| Some(listed.name.as_str()) == name)
 }
 
 /// A text in a message.
@@ -259,7 +247,7 @@ pub(crate) fn unaccounted(
     let mut bound: SortedSet<&str> = SortedSet::new();
     for (name, places, _) in Scopes::of(index).bound(index) {
         // An import that is told tells what the name is.
-        let is_known = |one: &Bound| !is_imported(index, one.id) || told.has(&index.range(one.id));
+        let is_known = |one: &Bound| !is_imported(index, one.id) || told.ranges.touch(&index.range(one.id));
         if vocabulary.has(name) && places.iter().any(is_known) {
             bound.insert(name);
         }
@@ -301,7 +289,7 @@ pub(crate) fn unaccounted(
         let text = content(index, string);
         if vocabulary.has(&fixed_part(index, string))
             && !is_own(text)
-            && !is_sentence(index, string)
+            && !is_sentence(index, string, definitions)
             && !is_device(text)
             && !is_told(string, text)
             && is_code()
@@ -327,7 +315,7 @@ pub(crate) fn unaccounted(
             || imported.iter().find(is_here).is_some_and(|(_, name)| is_listed(name))
     };
     named.retain(|(id, _)| {
-        !told.has(&index.range(*id))
+        !told.ranges.touch(&index.range(*id))
             && !is_known(*id)
             && only_with_cuda(view, *id).is_none()
             && !on_another_system(view, *id)
