@@ -71,6 +71,7 @@ messages! {
     cuda_software_with_fallback(name, remedy);
     cuda_software_unused(name, remedy);
     asks_about_cuda(name, remedy);
+    decides_by_cuda(name, remedy);
     cuda_variable(names, remedy);
     cuda_variable_read(names, remedy);
     cuda_variable_named(name);

@@ -46,7 +46,7 @@ pub(crate) fn residue(
     let k = kinds();
     let index = &view.index;
     let harmless = definitions.names(HARMLESS);
-    let mut found: Vec<(Id, Severity, Said)> = listed(view, project, definitions);
+    let mut found: Vec<(Id, Severity, Said)> = listed(view, project, definitions, own_device);
     if branch {
         // What has no effect here is for the other modes.
         found.retain(|(_, severity, _)| *severity == Severity::Warning);

@@ -76,8 +76,13 @@ const NUMBER: &str = "device=0";
 type Finding = (Id, Severity, Said);
 
 /// All of them in a file.
-pub(super) fn listed(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, definitions: &Definitions) -> Vec<Finding> {
-    let lists = Lists { definitions };
+pub(super) fn listed(
+    view: &FileView<'_>,
+    project: &ProjectFacts<'_, '_>,
+    definitions: &Definitions,
+    own_device: Option<&str>,
+) -> Vec<Finding> {
+    let lists = Lists { definitions, own_device };
     let mut found = lists.modules(view, project);
     found.extend(lists.strings(view));
     found.extend(lists.numbers(view, project));
@@ -96,6 +101,8 @@ struct Places {
 
 struct Lists<'d> {
     definitions: &'d Definitions,
+    /// The target's, if it is a device of PyTorch.
+    own_device: Option<&'d str>,
 }
 
 impl<'d> Lists<'d> {
@@ -180,6 +187,9 @@ impl<'d> Lists<'d> {
         let remedy = self.remedy(listed);
         let first = imports.iter().find(fails).or(imports.first()).copied();
         let Some(at) = first.or_else(|| uses.peek().copied()) else {
+            if let Some(at) = reached().find(|at| self.decides_for_target(view, **at)) {
+                return Some((*at, Severity::Warning, messages::decides_by_cuda(name, remedy)));
+            }
             let asked = *reached().next()?;
             let (severity, said) = self.say(name, Severity::Info, || messages::asks_about_cuda(name, remedy));
             return Some((asked, severity, said));
@@ -196,6 +206,15 @@ impl<'d> Lists<'d> {
             _ => messages::cuda_software_used(name, remedy, count.to_string()),
         });
         Some((*at, severity, said))
+    }
+
+    /// Whether what a question about the source vendor decides is for the target: its device is in the same statement. On
+    /// the target the answer is no.
+    fn decides_for_target(&self, view: &FileView<'_>, at: Id) -> bool {
+        let index = &view.index;
+        let is_shown = index.ancestors(at).any(|a| index.kind(a) == kinds().interpolation || speaks(view, a));
+        let decided = view.statement_of(at).filter(|_| !is_shown).map_or("", |statement| index.text_of(statement));
+        self.own_device.is_some_and(|own| has_part(decided, own))
     }
 
     /// Variables and commands, which are strings.

@@ -40,6 +40,25 @@ const INFO: Severity = Severity::Info;
 /// What is said of a name that nothing knows.
 const NO_RECIPE: &str = "and no recipe covers it";
 
+/// On the target there is no CUDA, so such a test keeps the program off the device that the port gives it.
+#[test]
+fn a_test_for_the_version_that_decides_about_the_targets_device() {
+    let check = |text: &str, expected: Severity| {
+        let said = said("hpu", &format!("import torch\n\nnet = torch.nn.Linear(3, 3)\n{text}\n"));
+        let of_version = said.iter().filter(|d| d.message.contains("`torch.version.cuda` is about CUDA"));
+        let found: Vec<(Severity, bool)> = of_version.map(|d| (d.severity, d.message.contains("always no"))).collect();
+        assert_eq!(found, [(expected, expected == WARNING)], "{text}");
+    };
+    check(
+        "use = torch.version.cuda is not None and torch.cuda.is_available()\nnet.to(\"cuda\" if use else \"cpu\")",
+        WARNING,
+    );
+    check("if torch.version.cuda:\n    net = net.cuda()", WARNING);
+    check("device = \"cuda\" if torch.version.cuda else \"cpu\"\nnet.to(device)", WARNING);
+    check("if torch.version.cuda:\n    rate = 2", INFO);
+    check("net.cuda()\nprint(torch.version.cuda)", INFO);
+}
+
 #[test]
 fn what_is_told_hides_nothing_else() {
     let notes = |target: &str, text: &str| {
