@@ -271,26 +271,44 @@ impl<'v, 't> Origins<'v, 't> {
     /// Where a value, or a part of one, comes from.
     pub fn origins_of(&self, value: Origin<'t>) -> Vec<Origin<'t>> {
         let mut found = Vec::new();
-        self.walk_of(value, &|_| Vec::new(), &mut |value, is_origin| found.extend(is_origin.then(|| value.clone())));
+        let mut visit = |value: &Origin<'t>, is_origin: bool| found.extend(is_origin.then(|| value.clone()));
+        self.walk_of(value, &|_| Vec::new(), &mut Seen::default(), &mut visit);
         found
     }
 
     /// Visits every expression that a value comes through, and whether it comes from it. `through` names the parts of an
     /// expression, such as the arguments of an unknown function, that its value is made of.
     pub fn walk(&self, place: Place, through: &dyn Fn(Place) -> Vec<Id>, visit: &mut dyn FnMut(&Origin<'t>, bool)) {
-        self.walk_of(Origin::new(place), through, visit);
+        self.walk_of(Origin::new(place), through, &mut Seen::default(), visit);
     }
 
-    fn walk_of(&self, value: Origin<'t>, through: &dyn Fn(Place) -> Vec<Id>, visit: &mut dyn FnMut(&Origin<'t>, bool)) {
+    /// [`Self::walk`], without what earlier walks have seen: many walks that have the same question visit each value once.
+    pub fn walk_unseen(
+        &self,
+        place: Place,
+        through: &dyn Fn(Place) -> Vec<Id>,
+        seen: &mut Seen<'t>,
+        visit: &mut dyn FnMut(&Origin<'t>, bool),
+    ) {
+        self.walk_of(Origin::new(place), through, seen, visit);
+    }
+
+    fn walk_of(
+        &self,
+        value: Origin<'t>,
+        through: &dyn Fn(Place) -> Vec<Id>,
+        Seen(seen): &mut Seen<'t>,
+        visit: &mut dyn FnMut(&Origin<'t>, bool),
+    ) {
         let mut todo = vec![Next::Value(value.clone())];
-        let mut seen = FxHashSet::default();
+        let most = seen.len() + MOST_VALUES;
         let start = value;
         while let Some(value) = next(&mut todo) {
             if !seen.insert(value.clone()) {
                 continue;
             }
             // What is not followed further may be anything.
-            if seen.len() > MOST_VALUES {
+            if seen.len() > most || self.has_too_many(&value) {
                 return visit(&start, true);
             }
             if value.parts.len() > DEEPEST {
@@ -363,7 +381,7 @@ impl<'v, 't> Origins<'v, 't> {
             return Some(vec![value.at(index.source(id)?)]);
         }
         if kind == k.class_definition {
-            return self.of_instance(value, value.place);
+            return self.of_instance(value);
         }
         let part = *value.parts.last()?;
         if [k.tuple, k.list, k.expression_list].contains(&kind) {
@@ -410,6 +428,10 @@ impl<'v, 't> Origins<'v, 't> {
         Some(bound.iter().map(|bound| value.in_file(file, bound.id)).collect())
     }
 }
+
+/// The values that walks have visited.
+#[derive(Default)]
+pub struct Seen<'t>(FxHashSet<Origin<'t>>);
 
 /// What a walk looks at next.
 enum Next<'t> {

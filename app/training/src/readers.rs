@@ -5,7 +5,7 @@ use crate::view::FileView;
 use crate::words::TRAINING_CALLS;
 use python::PythonFile;
 use python::names::called_name;
-use python::origins::{Origins, Place};
+use python::origins::{Origins, Place, Seen};
 use python::strings::plain_string;
 use python::syntax::Argument;
 use python::tree::{Id, kinds};
@@ -14,7 +14,7 @@ use sorting::{SortedMap, SortedSet};
 use std::cell::RefCell;
 
 /// What the code does that reads a value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Use {
     Trains,
     /// It trains if the key of the value is this one: `if phase == "train":`.
@@ -85,6 +85,8 @@ impl Reading<'_, '_, '_> {
         let mut found: FxHashMap<Place, SortedSet<Read>> = FxHashMap::default();
         // Calls in values that code reads which can't be seen: all calls in these are noted, too.
         let mut searched: FxHashSet<Place> = FxHashSet::default();
+        // By what is done with the values, and whether a loop does it.
+        let mut seen: FxHashMap<(Use, bool), Seen<'_>> = FxHashMap::default();
         let read = &mut |place: Place, use_: &Use, is_loop: bool| {
             let through = |call: Place| {
                 let file = self.origins.files()[call.file];
@@ -95,7 +97,8 @@ impl Reading<'_, '_, '_> {
                 passed_on.borrow_mut().insert(call);
                 given(file, call.id).collect()
             };
-            self.origins.walk(place, &through, &mut |value, is_origin| {
+            let seen = seen.entry((use_.clone(), is_loop)).or_default();
+            self.origins.walk_unseen(place, &through, seen, &mut |value, is_origin| {
                 let (file, id) = (self.origins.files()[value.place.file], value.place.id);
                 if !value.is_whole() {
                     return;

@@ -75,7 +75,7 @@ impl<'t> Origins<'_, 't> {
     /// The values of a method's first parameter, which is the object that has the method.
     fn of_own_object(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
         let (_, at, class) = self.parameter(value.place)?;
-        self.of_instance(value, class.filter(|_| at == 0)?)
+        Some(vec![self.in_class(value, class.filter(|_| at == 0)?)?])
     }
 
     /// The function of a parameter, its place among the parameters, and the class if the function is a method.

@@ -110,31 +110,80 @@ impl<'t> Origins<'_, 't> {
         (!decorators.into_iter().any(is_static)).then_some(Place { id: class, ..function })
     }
 
-    /// The values of an attribute of an object of a class; none if it is the object itself, or nothing assigns them.
-    pub(super) fn of_instance(&self, value: &Origin<'t>, class: Place) -> Option<Vec<Origin<'t>>> {
-        let (last, rest) = value.parts.split_last()?;
-        let Part::Attribute(name) = last else { return None };
-        let related = self.related(class);
-        let attributes = related.iter().filter_map(|class| self.own.attributes.get(class));
-        let attributes = self.in_order(attributes, *last);
-        // `self.name["key"] = value`
-        let items = rest.last().map_or_else(Vec::new, |item| {
-            self.in_order(related.iter().filter_map(|class| self.own.items.get(&(*class, *name))), *item)
-        });
-        let members = related.iter().flat_map(|class| {
-            let here = self.members.get(class).and_then(|members| members.get(name)).into_iter().flatten();
-            here.map(|id| (class.file, *id))
-        });
-        let members: Vec<(usize, Id)> = members.collect();
+    /// The values of an attribute of an object of the class at the value's place; none if it is the object itself, or nothing
+    /// assigns them.
+    pub(super) fn of_instance(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
+        let (name, item) = taken_first(value)?;
+        let related = self.related(value.place);
         let inner = value.inside(value.place.id);
-        // The last ones are followed first, and that there are more is all that counts then.
-        let left = (attributes.len() + items.len() + members.len()).saturating_sub(MOST_VALUES + 1);
-        let found = attributes.iter().map(|store| (value, store)).chain(items.iter().map(|store| (&inner, store)));
-        let found = found.skip(left).map(|(value, store)| held(value, store));
-        let left = left.saturating_sub(attributes.len() + items.len());
-        let of_members = members.into_iter().skip(left).map(|(file, id)| inner.in_file(file, id));
-        let found: Vec<Origin<'t>> = found.chain(of_members).collect();
+        let mut found: Vec<Origin<'t>> =
+            self.in_order(self.attributes(&related, name)).map(|store| held(value, store)).collect();
+        if let Some(item) = item {
+            found.extend(self.in_order(self.items(&related, name, item)).map(|store| held(&inner, store)));
+        }
+        found.extend(self.members(&related, name).map(|place| inner.in_file(place.file, place.id)));
         (!found.is_empty()).then_some(found)
+    }
+
+    /// How many values [`Self::of_instance`] has; more than a walk looks at are not counted.
+    fn count_of_instance(&self, value: &Origin<'t>) -> usize {
+        let Some((name, item)) = taken_first(value) else { return 0 };
+        let related = self.related(value.place);
+        let attributes = self.attributes(&related, name).map(|_| ());
+        let items = item.into_iter().flat_map(|item| self.items(&related, name, item)).map(|_| ());
+        let members = self.members(&related, name).map(|_| ());
+        attributes.chain(items).chain(members).take(MOST_VALUES + 1).count()
+    }
+
+    /// Whether a value is an attribute of objects of a class that keep more under it than a walk looks at.
+    pub(super) fn has_too_many(&self, value: &Origin<'t>) -> bool {
+        let is_of_class = self.file(value.place).index.kind(value.place.id) == kinds().class_definition;
+        is_of_class && self.count_of_instance(value) > MOST_VALUES
+    }
+
+    /// The same attribute of the class of an object; none if its objects keep nothing under it.
+    pub(super) fn in_class(&self, value: &Origin<'t>, class: Place) -> Option<Origin<'t>> {
+        let in_class = value.in_file(class.file, class.id);
+        (self.count_of_instance(&in_class) > 0).then_some(in_class)
+    }
+
+    /// The places of what methods of classes assign to an attribute of their objects.
+    fn attributes<'o>(
+        &'o self,
+        classes: &'o [Place],
+        name: &'t str,
+    ) -> impl Iterator<Item = (&'t str, usize)> + use<'o, 't> {
+        let kept = classes.iter().filter_map(|class| self.own.attributes.get(class));
+        self.fitting(kept, Part::Attribute(name))
+    }
+
+    /// The same for an item of an attribute: `self.name["key"] = value`.
+    fn items<'o>(
+        &'o self,
+        classes: &'o [Place],
+        name: &'t str,
+        item: Part<'t>,
+    ) -> impl Iterator<Item = (&'t str, usize)> + use<'o, 't> {
+        let kept = classes.iter().filter_map(move |class| self.own.items.get(&(*class, name)));
+        self.fitting(kept, item)
+    }
+
+    fn fitting<'o>(
+        &'o self,
+        kept: impl Iterator<Item = &'o FxHashMap<&'t str, Vec<usize>>>,
+        part: Part<'t>,
+    ) -> impl Iterator<Item = (&'t str, usize)> {
+        let lists = kept.flat_map(move |kept| lists(kept, part));
+        let places = lists.flat_map(|(name, places)| places.iter().map(move |at| (name, *at)));
+        places.filter(move |(name, at)| self.stores[name][*at].fits(part))
+    }
+
+    /// What the bodies of classes give an attribute.
+    fn members<'o>(&'o self, classes: &'o [Place], name: &'t str) -> impl Iterator<Item = Place> + use<'o> {
+        classes.iter().flat_map(move |class| {
+            let here = self.members.get(class).and_then(|members| members.get(name)).into_iter().flatten();
+            here.map(|id| Place { id: *id, ..*class })
+        })
     }
 
     /// What methods keep in their own objects.
@@ -164,17 +213,11 @@ impl<'t> Origins<'_, 't> {
         self.class_of_method(method).filter(|_| file.index.is_text(name.id, first.name))
     }
 
-    /// The stores of a part, in the order of the files.
-    fn in_order<'o>(
-        &'o self,
-        kept: impl Iterator<Item = &'o FxHashMap<&'t str, Vec<usize>>>,
-        part: Part<'t>,
-    ) -> Vec<&'o Store<'t>> {
-        let lists = kept.flat_map(|kept| lists(kept, part));
-        let mut places: Vec<(&str, usize)> =
-            lists.flat_map(|(name, places)| places.iter().map(move |at| (name, *at))).collect();
+    /// These stores, in the order of the files.
+    fn in_order(&self, places: impl Iterator<Item = (&'t str, usize)>) -> impl Iterator<Item = &Store<'t>> {
+        let mut places: Vec<(&str, usize)> = places.collect();
         sorting::by_key(&mut places, |(name, at)| (name.is_empty(), *at));
-        places.into_iter().map(|(name, at)| &self.stores[name][at]).filter(|store| store.fits(part)).collect()
+        places.into_iter().map(|(name, at)| &self.stores[name][at])
     }
 
     /// A class, those it inherits from, and those that inherit from it.
@@ -199,11 +242,11 @@ impl<'t> Origins<'_, 't> {
         for definition in definitions.iter() {
             let index = &self.file(*definition).index;
             if index.kind(definition.id) == k.class_definition {
-                let of_class = [self.of_instance(value, *definition), self.of_field(value, *definition)];
+                let of_class = [self.in_class(value, *definition), self.of_field(value, *definition)];
                 if of_class.iter().all(Option::is_none) {
                     return None;
                 }
-                found.extend(of_class.into_iter().flatten().flatten());
+                found.extend(of_class.into_iter().flatten());
                 continue;
             }
             if !index.of_kind_in(k.r#yield, definition.id).is_empty() {
@@ -216,14 +259,14 @@ impl<'t> Origins<'_, 't> {
     }
 
     /// What a call of a data class is given for one of its fields.
-    fn of_field(&self, value: &Origin<'t>, class: Place) -> Option<Vec<Origin<'t>>> {
+    fn of_field(&self, value: &Origin<'t>, class: Place) -> Option<Origin<'t>> {
         let Part::Attribute(name) = value.parts.last()? else { return None };
         let index = &self.file(class).index;
         let body = index.class(class.id)?.body()?;
         let fields = index.parts(body).filter_map(|s| index.assignment(index.parts(s).next()?));
         let at = fields.filter(|field| field.annotation().is_some()).position(|field| field.assigns(name))?;
         let given = self.file(value.place).index.arguments(value.place.id).get(at, name)?;
-        Some(vec![value.inside(given)])
+        Some(value.inside(given))
     }
 
     /// The functions and classes of the project that a call may be of.
@@ -425,6 +468,13 @@ fn reached(class: Place, onward: &FxHashMap<Place, Vec<Place>>) -> Vec<Place> {
         at += 1;
     }
     found
+}
+
+/// The attribute that is first taken out of an object, and what is taken out of that.
+fn taken_first<'t>(value: &Origin<'t>) -> Option<(&'t str, Option<Part<'t>>)> {
+    let (last, rest) = value.parts.split_last()?;
+    let Part::Attribute(name) = *last else { return None };
+    Some((name, rest.last().copied()))
 }
 
 /// The value of a store where a part of its object is read.
