@@ -109,7 +109,7 @@ impl OwnNames {
     }
 }
 
-/// What was told: the parts of the text, and the strings among them.
+/// What was told: the parts of the text, and what they say, without quotes.
 struct Told<'t> {
     ranges: Ranges,
     texts: SortedSet<&'t str>,
@@ -117,8 +117,7 @@ struct Told<'t> {
 
 impl<'t> Told<'t> {
     fn of(text: &'t str, ranges: &[Range<usize>]) -> Self {
-        let quoted = ranges.iter().filter_map(|range| text[range.clone()].strip_prefix(['"', '\'']));
-        let texts = quoted.filter_map(|text| text.strip_suffix(['"', '\''])).collect();
+        let texts = ranges.iter().map(|range| text[range.clone()].trim_matches(['"', '\''])).collect();
         // A remark on a call is about its callee; what is given to it is another matter.
         let told = |range: &Range<usize>| {
             let whole = &text[range.clone()];
@@ -275,13 +274,14 @@ pub(crate) fn unaccounted(
         };
         named.extend(ids.iter().filter(|id| !is_own(**id)).map(|id| whole_module(index, *id)));
     }
-    // Each of these has messages of its own, once in a file.
-    let others = [NEEDED, HARMLESS, COMMANDS, VARIABLES, CHOOSING].into_iter().flat_map(|list| definitions.names(list));
-    let others: Vec<&str> = others.map(|listed| listed.name.as_str()).collect();
+    // What a line of a list covers is told once in a file.
+    let covers = |name: &str, text: &str| name.strip_suffix('*').map_or(text == name, |start| text.starts_with(start));
+    let lists = [NEEDED, COMMANDS, VARIABLES, CHOOSING].into_iter().flat_map(|list| definitions.names(list));
+    let names = lists.map(|listed| listed.name.as_str());
+    let told_names: Vec<&str> = names.filter(|name| told.texts.iter().any(|text| covers(name, text))).collect();
     let is_told = |string: Id, text: &str| {
-        let is_plain = plain_string(index, string).is_some();
-        let is_in = |name: &&str| name.strip_suffix('*').map_or(text == *name, |start| text.starts_with(start));
-        told.texts.contains(text) || text.contains("://") || is_plain && others.iter().any(is_in)
+        let is_covered = || plain_string(index, string).is_some() && told_names.iter().any(|name| covers(name, text));
+        told.texts.contains(text) || text.contains("://") || is_covered()
     };
     let is_own = |text: &str| own.attributes.contains(&as_name(text));
     for &string in index.of_kind(k.string) {
