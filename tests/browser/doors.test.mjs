@@ -153,6 +153,50 @@ test("a page that has opened this one can only send links, which displace no own
   await context.close();
 });
 
+test("a message to the service worker changes neither the work nor what is stored", { timeout: 90_000 }, async () => {
+  const { context, page, errors } = await withWork();
+  const stored = () =>
+    page.evaluate(async () => {
+      const found = [];
+      for (const name of await caches.keys())
+        for (const { url } of await (await caches.open(name)).keys()) found.push(`${name} ${url}`);
+      return found.sort();
+    });
+  const before = await stored();
+  assert.notDeepEqual(before, []);
+  const answers = await page.evaluate(async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    const ask = (message) =>
+      new Promise((done) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data }) => done(data);
+        setTimeout(done, 1000, "no answer");
+        active.postMessage(message, [port2]);
+      });
+    const planted = { files: ["main.py"], url: new URL("port/share", location.origin).href, text: "planted" };
+    const other = [planted, ["port/share"], "port/share", "no room", "shared", 7, null, new ArrayBuffer(8)];
+    const unknown = await Promise.all(other.map(ask));
+    return { unknown, missing: await ask("what is missing"), takeOver: await ask("take over") };
+  });
+  assert.deepEqual(new Set(answers.unknown), new Set(["no answer"]));
+  assert.deepEqual(Object.keys(answers.missing), ["missing"]);
+  assert.equal(answers.takeOver, "no answer");
+  assert.deepEqual(await stored(), before);
+  await page.reload();
+  await untilSource(page, mine);
+  assert.equal(await arrived(page).count(), 0);
+  // A page of another origin has no worker of this site to send one to.
+  pages.set("/worker", { html: "" });
+  await page.goto(`${foreign}/worker`);
+  const known = await page.evaluate(async () => {
+    const scopes = (await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope);
+    return { scopes, controller: navigator.serviceWorker.controller };
+  });
+  assert.deepEqual(known, { scopes: [], controller: null });
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
 test("stored values that are not the site's are ignored", { timeout: 90_000 }, async () => {
   const { context, page, errors } = await withWork();
   await page.evaluate(async () => {
