@@ -1,129 +1,27 @@
-//! Replaces a file: readers never see a partial file, and its permissions and its owner stay.
+//! Replaces a file: readers never see a partial file, its attributes stay, and what somebody else writes meanwhile is kept.
 
-use std::collections::HashSet;
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, Write};
+mod attributes;
+mod folder;
+mod new;
+mod overwrite;
+
+use attributes::{has_other_names, is_executable};
+use folder::Folder;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata};
+use std::io::{Error, ErrorKind, Read, Result};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex};
-use std::time::{Duration, SystemTime};
 
-/// The prefix of a new file's name, before the system and number of its process.
-const PREFIX: &str = ".portolan-";
-
-/// A new file next to the one that it will replace; deleted if that does not happen.
-pub(crate) struct New {
-    path: PathBuf,
-}
-
-impl New {
-    /// An empty file. Its name is short, since that of the other may have the maximum length.
-    pub(crate) fn beside(file: &Path) -> Result<New> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        sweep(file.parent().unwrap_or(Path::new("")));
-        let (place, process) = (&*PLACE, std::process::id());
-        loop {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = file.with_file_name(format!("{PREFIX}{place}-{process}-{number}"));
-            match File::create_new(&path) {
-                Ok(_) => return Ok(New { path }),
-                // A killed run had the same number.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// The same with the contents written by `write`, synced to disk.
-    pub(crate) fn fill(self, write: impl FnOnce(&Path) -> Result<()>) -> Result<New> {
-        write(&self.path)?;
-        File::open(&self.path)?.sync_all()?;
-        Ok(self)
-    }
-
-    /// A link, ready to replace what is there.
-    pub(crate) fn link_beside(file: &Path, to: &Path) -> Result<New> {
-        let new = New::beside(file)?;
-        fs::remove_file(&new.path)?;
-        link(to, &new.path)?;
-        Ok(new)
-    }
-
-    /// Becomes a file that does not exist yet, otherwise [`ErrorKind::AlreadyExists`].
-    pub(crate) fn place(self, file: &Path) -> Result<()> {
-        match fs::hard_link(&self.path, file) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists && file.symlink_metadata().is_err() => {
-                // The disk knows no second names.
-                self.rename(file)
-            }
-            linked => linked,
-        }
-    }
-
-    /// Replaces a file.
-    pub(crate) fn rename(self, file: &Path) -> Result<()> {
-        fs::rename(&self.path, file)
-    }
-
-    /// Keeps the file.
-    fn keep(self) -> PathBuf {
-        let path = self.path.clone();
-        std::mem::forget(self);
-        path
-    }
-}
-
-/// Identifies the system in which process numbers are valid: its boot, and its container. Zero if the system does not
-/// list processes as files.
-static PLACE: LazyLock<String> = LazyLock::new(|| {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let place = fs::read_link("/proc/self/ns/pid").map(|container| format!("{boot}{}", container.display()));
-    let mixed = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    place.map_or("0".to_owned(), |place| format!("{:x}", place.bytes().fold(0x811c_9dc5, mixed)))
-});
-
-/// No run writes for that long.
-const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Removes the new files of killed runs, once per folder: those of processes that no longer exist, and, if nothing is
-/// known about the process, those from an earlier day.
-fn sweep(folder: &Path) {
-    static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
-    let is_first = SWEPT.lock().is_ok_and(|mut swept| swept.get_or_insert_default().insert(folder.to_path_buf()));
-    let entries = is_first.then(|| fs::read_dir(folder)).into_iter().flatten().flatten().flatten();
-    for entry in entries.filter(|entry| is_left_behind(&entry.path(), &PLACE)) {
-        fs::remove_file(entry.path()).ok();
-    }
-}
-
-fn is_left_behind(file: &Path, place: &str) -> bool {
-    let name = file.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX));
-    let parts: Vec<&str> = name.unwrap_or_default().split('-').collect();
-    let [its_place, process, count] = parts[..] else { return false };
-    let is_number = |text: &str, radix: u32| !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
-    if !(is_number(its_place, 16) && is_number(process, 10) && is_number(count, 10)) {
-        return false;
-    }
-    if its_place == place && place != "0" {
-        return !Path::new("/proc").join(process).exists();
-    }
-    let age = fs::metadata(file).and_then(|about| about.modified()).map(|then| SystemTime::now().duration_since(then));
-    age.is_ok_and(|age| age.is_ok_and(|age| age > ABANDONED))
-}
-
-impl Drop for New {
-    fn drop(&mut self) {
-        // After renaming there is nothing left to remove.
-        fs::remove_file(&self.path).ok();
-    }
-}
+pub(crate) use new::{New, sweep};
+pub(crate) use overwrite::left_whole;
 
 /// A file's new contents, on disk and ready to replace it.
 pub(crate) struct Replacement<'a> {
-    file: PathBuf,
+    place: Place,
     old: &'a [u8],
+    bytes: &'a [u8],
     new: New,
-    /// Whether the file has other names, which must continue to refer to the same file.
+    /// Whether it must remain the same file: it has other names, or an owner that no new file can get.
     is_shared: bool,
     is_executable: bool,
 }
@@ -141,202 +39,322 @@ impl From<Error> for NotReplaced {
     }
 }
 
+/// A file in a folder that is recognised when it is opened again. It is not kept open: a project may have more folders than
+/// a process may open.
+struct Place {
+    path: PathBuf,
+    folder: Identity,
+}
+
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+impl Place {
+    fn of(file: &Path) -> Result<Place> {
+        let path = fs::canonicalize(file)?;
+        let folder = Folder::open(folder_of(&path))?.identity()?;
+        Ok(Place { path, folder })
+    }
+
+    fn name(&self) -> &OsStr {
+        self.path.file_name().unwrap_or_default()
+    }
+
+    /// Opens the folder, and no other that has its path by now.
+    fn open(&self) -> Result<Folder> {
+        let folder = Folder::open(folder_of(&self.path))?;
+        if folder.identity()? == self.folder { Ok(folder) } else { Err(changed()) }
+    }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new(""))
+}
+
+fn changed() -> Error {
+    Error::other("it was changed while the port was made, and is left as it is; port it again")
+}
+
+/// The bytes of a regular file; nothing of anything else.
+fn read(folder: &Folder, name: &OsStr) -> Result<Option<(File, Metadata, Vec<u8>)>> {
+    let mut file = folder.file(name, false)?;
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some((file, about, bytes)))
+}
+
+/// Whether it is a regular file with these bytes, and nothing else.
+fn is(folder: &Folder, name: &OsStr, bytes: &[u8]) -> bool {
+    read(folder, name).is_ok_and(|read| read.is_some_and(|(.., now)| now == bytes))
+}
+
 impl Replacement<'_> {
-    /// Writes the contents next to the file, with its permissions and its owner. A read-only file is not changed. `old`
-    /// is what the new contents were made from.
-    pub(crate) fn prepare<'a>(file: &Path, old: &'a [u8], bytes: &[u8]) -> Result<Replacement<'a>> {
-        let file = fs::canonicalize(file)?;
-        let about = fs::metadata(&file)?;
+    /// Writes the contents next to the file, with its attributes. A read-only file is not changed. `old` is what the new
+    /// contents were made from.
+    pub(crate) fn prepare<'a>(file: &Path, old: &'a [u8], bytes: &'a [u8]) -> Result<Replacement<'a>> {
+        let place = Place::of(file)?;
+        let about = fs::metadata(&place.path)?;
         if about.permissions().readonly() {
             return Err(Error::new(ErrorKind::PermissionDenied, "it is read-only"));
         }
-        let new = New::beside(&file)?.fill(|path| fs::write(path, bytes))?;
-        fs::set_permissions(&new.path, about.permissions())?;
-        let is_shared = has_other_names(&about) || !keep_owner(&new.path, &about);
-        Ok(Replacement { file, old, new, is_shared, is_executable: is_executable(&about) })
+        let new = New::beside(&place.path)?.fill(|path| fs::write(path, bytes))?;
+        let is_kept = attributes::keep(&about, &File::open(&new.path)?);
+        let is_shared = has_other_names(&about) || !is_kept;
+        Ok(Replacement { place, old, bytes, new, is_shared, is_executable: is_executable(&about) })
     }
 
     /// Whether its owner may run the file.
     pub(crate) fn is_executable(&self) -> bool {
         self.is_executable
     }
+}
 
+impl<'a> Replacement<'a> {
     /// Replaces the file, if nobody has changed it since it was read, or put something else in the place of its folder.
-    pub(crate) fn put(self) -> std::result::Result<(), NotReplaced> {
-        let about = self.file.symlink_metadata()?;
-        let is_there = about.is_file() && fs::canonicalize(&self.file)? == self.file;
-        let now = if is_there { fs::read(&self.file)? } else { Vec::new() };
-        if is_there && now != self.old && has_other_names(&about) && now == fs::read(&self.new.path)? {
+    /// Nothing that was in it is gone until [`Replaced::finish`].
+    pub(crate) fn put(self) -> std::result::Result<Replaced<'a>, NotReplaced> {
+        match self.check()? {
+            Checked::Done => Ok(Replaced(None)),
+            Checked::Shared(folder, replacement) => replacement.overwrite(&folder),
+            Checked::Own(folder, replacement) => {
+                let exchanged = replacement.exchange(&folder, Folder::exchange)?;
+                exchanged.iter().try_for_each(|exchanged| exchanged.settle(&folder))?;
+                Ok(Replaced(exchanged))
+            }
+        }
+    }
+
+    /// What it takes to replace the file as it is now.
+    fn check(self) -> Result<Checked<'a>> {
+        let folder = self.place.open()?;
+        let name = self.place.name();
+        let Some((_, about, now)) = read(&folder, name)? else { return Err(changed()) };
+        if now != self.old && has_other_names(&about) && now == self.bytes {
             // Under another of its names it has been replaced already.
-            return Ok(());
+            return Ok(Checked::Done);
         }
-        if !is_there || now != self.old || about.permissions().readonly() {
-            return Err(
-                Error::other("it was changed while the port was made, and is left as it is; port it again").into()
-            );
+        if now != self.old || about.permissions().readonly() {
+            return Err(changed());
         }
-        if !self.is_shared {
-            fs::set_permissions(&self.new.path, about.permissions())?;
-            return Ok(self.new.rename(&self.file)?);
+        let is_shared = self.is_shared || !attributes::keep(&about, &folder.file(self.new.name(), false)?);
+        Ok(if is_shared { Checked::Shared(folder, self) } else { Checked::Own(folder, self) })
+    }
+
+    fn overwrite(self, folder: &Folder) -> std::result::Result<Replaced<'a>, NotReplaced> {
+        let mut file = folder.file(self.place.name(), true)?;
+        let torn = |(error, is_torn)| NotReplaced { error, is_torn };
+        let is_written = overwrite::overwrite(&mut file, &self.place.path, self.old, self.new).map_err(torn)?;
+        // An editor may have put a new file in its place meanwhile.
+        let is_there = is_written && folder.has(self.place.name(), &file.metadata()?);
+        if is_there { Ok(Replaced(None)) } else { Err(changed().into()) }
+    }
+
+    /// Exchanges the two files, so that what the old one is by now has the other's name, whatever was written since the
+    /// check. Where that is unknown, the new one replaces it: what is written between the check and that is lost.
+    fn exchange(self, folder: &Folder, exchange: Exchange) -> Result<Option<Exchanged<'a>>> {
+        let Replacement { place, old, bytes, new, .. } = self;
+        let new = new.ready_for_exchange(folder, old, bytes)?;
+        if exchange(folder, new.name(), place.name())? {
+            let other = new.keep().file_name().unwrap_or_default().to_owned();
+            return Ok(Some(Exchanged { place, old, bytes, other }));
         }
-        // The file itself has to be kept, so its bytes are overwritten. If the process is killed meanwhile, the new
-        // file remains under a name that no later run removes, and that the next one searches for.
-        let bytes = fs::read(&self.new.path)?;
-        let mut file = OpenOptions::new().write(true).open(&self.file)?;
-        let whole = New { path: whole_beside(&self.file, &file.metadata()?) };
-        self.new.rename(&whole.path)?;
-        let end = lengthen(&mut file, &bytes)?;
-        unless_it_fails(whole, || overwrite(&mut file, &bytes[..end], bytes.len() as u64))
-            .map_err(|error| NotReplaced { error, is_torn: true })
+        folder.rename(new.name(), place.name())?;
+        new.keep();
+        Ok(None)
     }
 }
 
-/// Removes the copy of the whole text once the file has it. Otherwise the file may be incomplete, and the error names
-/// the copy.
-fn unless_it_fails(whole: New, write: impl FnOnce() -> Result<()>) -> Result<()> {
-    let Err(error) = write() else { return Ok(()) };
-    let message = format!("{error}; it may be half written, and its whole new text is in {}", whole.keep().display());
-    Err(Error::new(error.kind(), message))
+/// [`Folder::exchange`], or what a system does that has none.
+type Exchange = fn(&Folder, &OsStr, &OsStr) -> Result<bool>;
+
+/// How a file can be replaced.
+enum Checked<'a> {
+    /// It has its new contents already.
+    Done,
+    /// By other bytes.
+    Shared(Folder, Replacement<'a>),
+    /// By another file.
+    Own(Folder, Replacement<'a>),
 }
 
-/// Writes the part beyond the old end first, the only one that needs space on the disk: if there is none, the file is
-/// unchanged. Returns where that part ends.
-fn lengthen(file: &mut File, bytes: &[u8]) -> Result<usize> {
-    let end = file.metadata()?.len();
-    let within = bytes.len().min(usize::try_from(end).unwrap_or(usize::MAX));
-    file.seek(SeekFrom::Start(end))?;
-    if let Err(error) = file.write_all(&bytes[within..]).and_then(|()| file.sync_all()) {
-        file.set_len(end)?;
-        return Err(error);
+/// A file that was replaced; the old one is still there, if the system can exchange files.
+#[must_use]
+pub(crate) struct Replaced<'a>(Option<Exchanged<'a>>);
+
+impl Replaced<'_> {
+    /// Removes the old file. If somebody has changed that meanwhile, it gets its name back.
+    ///
+    /// The later the better: a program that had opened the file before the exchange writes into the old one. What it writes
+    /// after this is lost, and can't be noticed: a file without a name exists until its last user closes it.
+    pub(crate) fn finish(self) -> Result<()> {
+        let Some(exchanged) = self.0 else { return Ok(()) };
+        // If the folder was moved away, it has both files, and the next run there removes the old one.
+        let Ok(folder) = exchanged.place.open() else { return Ok(()) };
+        exchanged.settle(&folder)?;
+        // If that fails, the next run removes it.
+        folder.remove(&exchanged.other).ok();
+        Ok(())
     }
-    Ok(within)
 }
 
-fn overwrite(file: &mut File, bytes: &[u8], length: u64) -> Result<()> {
-    file.rewind()?;
-    file.write_all(bytes)?;
-    file.set_len(length)?;
-    file.sync_all()
+/// Two files that were exchanged.
+struct Exchanged<'a> {
+    place: Place,
+    old: &'a [u8],
+    bytes: &'a [u8],
+    /// The name of the old file.
+    other: OsString,
 }
 
-/// The whole new text of a file whose bytes were being overwritten when a run was killed: the file may be incomplete.
-pub(crate) fn left_whole(file: &Path, about: &Metadata) -> Option<PathBuf> {
-    let file = fs::canonicalize(file).ok()?;
-    Some(whole_beside(&file, about)).filter(|whole| whole.exists())
+impl Exchanged<'_> {
+    /// Exchanges them back if the old one is not what the new one was made from.
+    fn settle(&self, folder: &Folder) -> Result<()> {
+        match read(folder, &self.other) {
+            Ok(Some((.., now))) if now == self.old => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            _ => {}
+        }
+        let other = || self.place.path.with_file_name(&self.other).display().to_string();
+        match folder.exchange(&self.other, self.place.name()) {
+            Ok(true) if is(folder, &self.other, self.bytes) => {
+                folder.remove(&self.other)?;
+                Err(changed())
+            }
+            // Somebody has also written the new one, and nobody can say which of the two is right.
+            Ok(true) => Err(Error::other(format!("{}; what was written after that is in {}", changed(), other()))),
+            Ok(false) | Err(_) => Err(Error::other(format!(
+                "it was changed while the port was made; what was written is in {}, compare them",
+                other()
+            ))),
+        }
+    }
 }
 
-/// The path of a file's new text while its bytes are being overwritten: named by the system's number for the file,
-/// since its own name may have the maximum length.
-#[cfg(unix)]
-fn whole_beside(file: &Path, about: &Metadata) -> PathBuf {
-    use std::os::unix::fs::MetadataExt;
-    file.with_file_name(format!("{PREFIX}{}.whole", about.ino()))
-}
-
-#[cfg(not(unix))]
-fn whole_beside(file: &Path, _: &Metadata) -> PathBuf {
-    file.with_extension("whole")
-}
-
-#[cfg(unix)]
-fn has_other_names(about: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    about.nlink() > 1
-}
-
-#[cfg(not(unix))]
-fn has_other_names(_: &Metadata) -> bool {
-    false
-}
-
-#[cfg(unix)]
-fn link(to: &Path, from: &Path) -> Result<()> {
-    std::os::unix::fs::symlink(to, from)
-}
-
-#[cfg(not(unix))]
-fn link(_: &Path, _: &Path) -> Result<()> {
-    Err(ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
-fn is_executable(about: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    about.permissions().mode() & 0o100 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Metadata) -> bool {
-    false
-}
-
-/// Sets the owner and the group of a file to those of another. Returns whether it has them.
-#[cfg(unix)]
-fn keep_owner(file: &Path, about: &Metadata) -> bool {
-    use std::os::unix::fs::{MetadataExt, chown};
-    let is = |now: &Metadata| (now.uid(), now.gid()) == (about.uid(), about.gid());
-    fs::metadata(file).is_ok_and(|now| is(&now)) || chown(file, Some(about.uid()), Some(about.gid())).is_ok()
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_: &Path, _: &Metadata) -> bool {
-    true
-}
-
-#[cfg(test)]
+#[cfg(all(test, any(target_os = "linux", target_os = "macos")))]
 mod tests {
     use super::*;
+    use std::io::Write;
+    use tempfile::TempDir;
+
+    /// A folder with a file.
+    fn home() -> (TempDir, PathBuf) {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("p");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("a.py"), "old").unwrap();
+        (home, folder)
+    }
+
+    fn prepare(folder: &Path) -> Replacement<'static> {
+        Replacement::prepare(&folder.join("a.py"), b"old", b"new").unwrap()
+    }
+
+    fn own(replacement: Replacement<'static>) -> (Folder, Replacement<'static>) {
+        match replacement.check().unwrap() {
+            Checked::Own(folder, replacement) => (folder, replacement),
+            _ => panic!("the file can be replaced by another"),
+        }
+    }
+
+    fn texts(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut texts: Vec<String> = entries.map(|path| fs::read_to_string(path).unwrap()).collect();
+        texts.sort();
+        texts
+    }
+
+    /// What somebody does between the check and the exchange, and what is in the folder then.
+    fn check(act: impl FnOnce(&Path), is_said: &str, expected: &[&str]) {
+        let (_home, folder) = home();
+        let (open, replacement) = own(prepare(&folder));
+        act(&folder.join("a.py"));
+        let exchanged = replacement.exchange(&open, Folder::exchange);
+        let error = exchanged.and_then(|exchanged| exchanged.unwrap().settle(&open)).unwrap_err();
+        assert!(error.to_string().contains(is_said), "{error}");
+        assert_eq!(texts(&folder), expected);
+    }
 
     #[test]
-    fn only_what_a_run_left_behind_is_removed() {
-        let home = tempfile::tempdir().unwrap();
-        let check = |name: &str, hours: u64, place: &str, expected: bool| {
-            let path = home.path().join(name);
-            let file = File::create(&path).unwrap();
-            file.set_modified(SystemTime::now() - Duration::from_secs(hours * 60 * 60)).unwrap();
-            assert_eq!(is_left_behind(&path, place), expected, "{name}, {hours} hours, seen from {place}");
+    fn what_is_written_between_the_check_and_the_exchange_is_kept() {
+        check(|file| fs::write(file, "mine").unwrap(), "it was changed", &["mine"]);
+        let save_by_a_new_file = |file: &Path| {
+            fs::write(file.with_extension("swp"), "mine").unwrap();
+            fs::rename(file.with_extension("swp"), file).unwrap();
         };
-        let (own, ended) = (std::process::id(), u32::MAX);
-        if Path::new("/proc/self").exists() {
-            check(&format!("{PREFIX}c0ffee-{own}-0"), 48, "c0ffee", false);
-            check(&format!("{PREFIX}c0ffee-{ended}-0"), 0, "c0ffee", true);
-        }
-        // In another container the same number is another process.
-        check(&format!("{PREFIX}decade-{ended}-0"), 0, "c0ffee", false);
-        check(&format!("{PREFIX}decade-{own}-0"), 48, "c0ffee", true);
-        // If processes can't be queried, the day decides.
-        check(&format!("{PREFIX}0-{ended}-7"), 0, "0", false);
-        check(&format!("{PREFIX}0-{ended}-7"), 48, "0", true);
-        for name in ["-1.whole", "notes", "c0ffee-1", "c0ffee-1-x", "c0ffee--1", "c0ffee-1-2-3"] {
-            check(&format!("{PREFIX}{name}"), 48, "c0ffee", false);
+        check(save_by_a_new_file, "it was changed", &["mine"]);
+        check(|file| fs::remove_file(file).unwrap(), "No such file", &[]);
+        let replace_by_a_link = |file: &Path| {
+            fs::rename(file, file.with_extension("old")).unwrap();
+            std::os::unix::fs::symlink("a.old", file).unwrap();
+        };
+        check(replace_by_a_link, "it was changed", &["old", "old"]);
+    }
+
+    #[test]
+    fn what_an_open_editor_writes_later_is_kept() {
+        let (_home, folder) = home();
+        let mut editor = File::options().write(true).open(folder.join("a.py")).unwrap();
+        let put =
+            |replacement: Replacement<'static>| replacement.put().unwrap_or_else(|unput| panic!("{}", unput.error));
+        let replaced = put(prepare(&folder));
+        assert_eq!(fs::read(folder.join("a.py")).unwrap(), b"new");
+        editor.write_all(b"mine").unwrap();
+        assert!(replaced.finish().unwrap_err().to_string().contains("it was changed"));
+        assert_eq!(texts(&folder), ["mine"]);
+
+        fs::write(folder.join("a.py"), "old").unwrap();
+        put(prepare(&folder)).finish().unwrap();
+        assert_eq!(texts(&folder), ["new"]);
+    }
+
+    #[test]
+    fn of_two_texts_of_others_neither_is_lost() {
+        let (_home, folder) = home();
+        let (open, replacement) = own(prepare(&folder));
+        let file = folder.join("a.py");
+        fs::write(&file, "mine").unwrap();
+        let exchanged = replacement.exchange(&open, Folder::exchange).unwrap().unwrap();
+        fs::write(&file, "hers").unwrap();
+        let error = exchanged.settle(&open).unwrap_err().to_string();
+        assert_eq!(fs::read(&file).unwrap(), b"mine");
+        let other = exchanged.place.path.with_file_name(&exchanged.other);
+        assert!(error.ends_with(&format!("what was written after that is in {}", other.display())), "{error}");
+        assert_eq!(fs::read(other).unwrap(), b"hers");
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_the_files_own_is_not_touched() {
+        for is_checked in [false, true] {
+            let (home, folder) = home();
+            let replacement = prepare(&folder);
+            let swap = || {
+                fs::rename(&folder, home.path().join("moved")).unwrap();
+                fs::create_dir(&folder).unwrap();
+                fs::write(folder.join("a.py"), "old").unwrap();
+            };
+            if is_checked {
+                let (open, replacement) = own(replacement);
+                swap();
+                replacement.exchange(&open, Folder::exchange).unwrap().unwrap().settle(&open).unwrap();
+            } else {
+                swap();
+                assert!(replacement.put().is_err_and(|unput| unput.error.to_string().contains("it was changed")));
+            }
+            assert_eq!(texts(&folder), ["old"]);
         }
     }
 
     #[test]
-    fn a_new_file_takes_no_name_that_is_taken() {
-        let home = tempfile::tempdir().unwrap();
-        let first = New::beside(&home.path().join("a.py")).unwrap();
-        let number: u32 = first.path.to_str().unwrap().rsplit('-').next().unwrap().parse().unwrap();
-        for next in number + 1..number + 4 {
-            let name = format!("{PREFIX}{}-{}-{next}", *PLACE, std::process::id());
-            fs::write(home.path().join(name), "taken").unwrap();
-        }
-        let second = New::beside(&home.path().join("a.py")).unwrap();
-        assert_eq!(fs::read(&second.path).unwrap(), b"");
-    }
-
-    #[test]
-    fn the_whole_text_stays_until_the_file_has_it() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join(".portolan-1.whole");
-        let whole = || {
-            fs::write(&path, "whole").unwrap();
-            New { path: path.clone() }
-        };
-        unless_it_fails(whole(), || Ok(())).unwrap();
-        assert!(!path.exists());
-        let error = unless_it_fails(whole(), || Err(Error::other("the disk is gone"))).unwrap_err();
-        assert!(error.to_string().contains("the disk is gone") && error.to_string().contains(".portolan-1.whole"));
-        assert_eq!(fs::read(&path).unwrap(), b"whole");
+    fn without_exchanges_a_file_is_replaced_all_the_same() {
+        let (_home, folder) = home();
+        let (open, replacement) = own(prepare(&folder));
+        assert!(replacement.exchange(&open, |_, _, _| Ok(false)).unwrap().is_none());
+        assert_eq!(texts(&folder), ["new"]);
     }
 }

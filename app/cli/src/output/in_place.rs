@@ -4,7 +4,7 @@ use crate::output::print;
 use crate::output::saved_patch::{Change, SavedPatch};
 use crate::project::Project;
 use crate::reading::refusal;
-use crate::replacement::{New, Replacement};
+use crate::replacement::{New, Replacement, sweep};
 use crate::said::say_line;
 use anyhow::Result;
 use codemod::{Ported, PortedFile};
@@ -24,6 +24,8 @@ pub(crate) fn write_back(
     patch: Option<&Path>,
 ) -> Result<(bool, BTreeSet<usize>)> {
     let mut left: Vec<(usize, String)> = Vec::new();
+    // Also where a killed run has replaced all files, but not yet removed the old ones.
+    project.inputs.iter().filter_map(|input| input.disk.as_deref()?.parent()).for_each(sweep);
     let (mut changes, mut is_full) = (Vec::new(), false);
     for (n, (input, file)) in project.inputs.iter().zip(&ported.files).enumerate() {
         match (&input.disk, input.before_and_after(file)) {
@@ -57,14 +59,20 @@ pub(crate) fn write_back(
         let saved = saved.inspect_err(|_| added.iter().for_each(|(place, _)| _ = fs::remove_file(place)))?;
         let added: Vec<&PortedFile> = added.into_iter().map(|(_, file)| file).collect();
         let mut written = Vec::new();
-        let mut is_torn = false;
+        let (mut replaced, mut is_torn) = (Vec::new(), false);
         for (n, Change { input, old, new, replacement }) in numbers.into_iter().zip(changes) {
             match replacement.put() {
-                Ok(()) => written.push((input, old, new)),
+                Ok(put) => replaced.push((n, (input, old, new), put)),
                 Err(unput) => {
                     is_torn |= unput.is_torn;
                     left.push((n, unput.error.to_string()));
                 }
+            }
+        }
+        for (n, change, put) in replaced {
+            match put.finish() {
+                Ok(()) => written.push(change),
+                Err(error) => left.push((n, error.to_string())),
             }
         }
         if let Some(saved) = saved {

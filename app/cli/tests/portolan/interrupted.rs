@@ -3,6 +3,7 @@
 
 use crate::{TRAINER, folder, ported_trainer, read};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
@@ -214,6 +215,42 @@ fn what_somebody_else_writes_meanwhile_is_kept() {
     assert_eq!(ported_of(home, &new, FILES - 2), 0);
     assert_eq!(read(home, &path(FILES - 1)), edited);
     assert_eq!(crate::portolan(home, &["port", "--target", "xpu", "--write", "p"]).code, 0, "the folder is free again");
+}
+
+#[test]
+fn what_an_open_editor_writes_after_a_file_was_replaced_is_kept() {
+    let (home, new) = (project(), ported_trainer());
+    let home = home.path();
+    // Programs that write into the file that they have opened, whatever has its name by then.
+    let run_that_was_stopped = || {
+        fill(home, FILES);
+        let mut editor = fs::OpenOptions::new().append(true).open(home.join(path(0))).unwrap();
+        let mut run = start(home, &["--patch", "port.patch"]);
+        while read(home, &path(0)) == TRAINER {
+            assert!(run.try_wait().unwrap().is_none(), "the run was over before it was seen to write");
+        }
+        signal(&run, "STOP");
+        let is_early = read(home, &path(FILES - 1)) == TRAINER;
+        if is_early {
+            editor.write_all(b"# mine\n").unwrap();
+        }
+        signal(&run, "CONT");
+        let status = run.wait().unwrap();
+        is_early.then_some(status)
+    };
+    let status = (0..20).find_map(|_| {
+        fs::remove_file(home.join("port.patch")).ok();
+        run_that_was_stopped()
+    });
+    assert_eq!(status.expect("a run was stopped while it replaced files").code(), Some(1));
+    let mine = format!("{TRAINER}# mine\n");
+    assert_eq!(read(home, &path(0)), mine);
+    fs::write(home.join(path(0)), TRAINER).unwrap();
+    assert_eq!(ported(home, &new), FILES - 1);
+    assert_eq!(left_behind(home), [] as [PathBuf; 0]);
+    fs::write(home.join(path(0)), &mine).unwrap();
+    take_back(home);
+    assert_eq!(read(home, &path(0)), mine, "the patch has what was written, and no more");
 }
 
 #[test]

@@ -1,0 +1,244 @@
+//! New files, complete before they get the name of another.
+
+use crate::replacement::folder::Folder;
+use crate::said::say_line;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::hash::Hasher;
+use std::io::{ErrorKind, Result};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex};
+use std::time::{Duration, SystemTime};
+
+/// The prefix of a new file's name, before the system and number of its process.
+pub(super) const PREFIX: &str = ".portolan-";
+
+/// A new file next to the one that it will replace; deleted if that does not happen.
+pub(crate) struct New {
+    pub(super) path: PathBuf,
+}
+
+impl New {
+    /// An empty file. Its name is short, since that of the other may have the maximum length.
+    pub(crate) fn beside(file: &Path) -> Result<New> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        sweep(file.parent().unwrap_or(Path::new("")));
+        let (place, process) = (&*PLACE, std::process::id());
+        loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = file.with_file_name(format!("{PREFIX}{place}-{process}-{number}"));
+            match File::create_new(&path) {
+                Ok(_) => return Ok(New { path }),
+                // A killed run had the same number.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The same with the contents written by `write`, synced to disk.
+    pub(crate) fn fill(self, write: impl FnOnce(&Path) -> Result<()>) -> Result<New> {
+        write(&self.path)?;
+        File::open(&self.path)?.sync_all()?;
+        Ok(self)
+    }
+
+    /// A link, ready to replace what is there.
+    pub(crate) fn link_beside(file: &Path, to: &Path) -> Result<New> {
+        let new = New::beside(file)?;
+        fs::remove_file(&new.path)?;
+        link(to, &new.path)?;
+        Ok(new)
+    }
+
+    /// Becomes a file that does not exist yet, otherwise [`ErrorKind::AlreadyExists`].
+    pub(crate) fn place(self, file: &Path) -> Result<()> {
+        match fs::hard_link(&self.path, file) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists && file.symlink_metadata().is_err() => {
+                // The disk knows no second names.
+                self.rename(file)
+            }
+            linked => linked,
+        }
+    }
+
+    /// Replaces a file.
+    pub(crate) fn rename(self, file: &Path) -> Result<()> {
+        fs::rename(&self.path, file)
+    }
+
+    /// Gives it a name that says what the file that it will be exchanged with has in it: after the exchange, that file has the
+    /// name, and if the run is killed then, no later one removes what somebody else wrote into it.
+    pub(super) fn ready_for_exchange(mut self, folder: &Folder, old: &[u8], new: &[u8]) -> Result<New> {
+        let mut name = self.name().to_owned();
+        name.push(format!("-{}-{}", hash(old), hash(new)));
+        folder.rename(self.name(), &name)?;
+        self.path.set_file_name(name);
+        Ok(self)
+    }
+
+    /// Its name in the folder.
+    pub(super) fn name(&self) -> &OsStr {
+        self.path.file_name().unwrap_or_default()
+    }
+
+    /// Keeps the file.
+    pub(super) fn keep(self) -> PathBuf {
+        let path = self.path.clone();
+        std::mem::forget(self);
+        path
+    }
+}
+
+/// Identifies the system in which process numbers are valid: its boot, and its container. Zero if the system does not
+/// list processes as files.
+static PLACE: LazyLock<String> = LazyLock::new(|| {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let place = fs::read_link("/proc/self/ns/pid").map(|container| format!("{boot}{}", container.display()));
+    let mixed = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    place.map_or("0".to_owned(), |place| format!("{:x}", place.bytes().fold(0x811c_9dc5, mixed)))
+});
+
+/// No run writes for that long.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Removes the new files of killed runs, once per folder: those of processes that no longer exist, and, if nothing is
+/// known about the process, those from an earlier day. One that was exchanged with a file may have in it what somebody else
+/// wrote into that; it is kept, and named.
+pub(crate) fn sweep(folder: &Path) {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
+    let is_first = SWEPT.lock().is_ok_and(|mut swept| swept.get_or_insert_default().insert(folder.to_path_buf()));
+    let entries = is_first.then(|| fs::read_dir(folder)).into_iter().flatten().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        match left_behind(&path, &PLACE) {
+            LeftBehind::No => {}
+            LeftBehind::Ours => _ = fs::remove_file(path),
+            LeftBehind::Written => say_line!(
+                "portolan: {} has what somebody wrote into a file of this folder when a port of it was stopped; compare them, then delete it",
+                path.display()
+            ),
+        }
+    }
+}
+
+/// What a file is to later runs.
+#[derive(Debug, PartialEq)]
+enum LeftBehind {
+    /// A file of a run that may still go on, or of somebody else.
+    No,
+    /// A file of a killed run, with what that run read or wrote.
+    Ours,
+    /// One with something else in it.
+    Written,
+}
+
+fn left_behind(file: &Path, place: &str) -> LeftBehind {
+    let name = file.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX));
+    let parts: Vec<&str> = name.unwrap_or_default().split('-').collect();
+    let (its_place, process, count, hashes) = match parts[..] {
+        [place, process, count] => (place, process, count, None),
+        [place, process, count, old, new] => (place, process, count, Some([old, new])),
+        _ => return LeftBehind::No,
+    };
+    let is_number = |text: &str, radix: u32| !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
+    if !(is_number(its_place, 16) && is_number(process, 10) && is_number(count, 10)) {
+        return LeftBehind::No;
+    }
+    let is_over = if its_place == place && place != "0" {
+        !Path::new("/proc").join(process).exists()
+    } else {
+        let changed = fs::symlink_metadata(file).and_then(|about| about.modified());
+        changed.is_ok_and(|then| SystemTime::now().duration_since(then).is_ok_and(|age| age > ABANDONED))
+    };
+    let is_own = |hashes: [&str; 2]| {
+        let is_file = file.symlink_metadata().is_ok_and(|about| about.is_file());
+        is_file && fs::read(file).is_ok_and(|bytes| hashes.contains(&hash(&bytes).as_str()))
+    };
+    match hashes {
+        _ if !is_over => LeftBehind::No,
+        Some(hashes) if !is_own(hashes) => LeftBehind::Written,
+        _ => LeftBehind::Ours,
+    }
+}
+
+/// Of one file among few, to recognise it; if another release of the standard library computes another, a file is named
+/// that could have been removed.
+fn hash(bytes: &[u8]) -> String {
+    let mut hasher = std::hash::DefaultHasher::new();
+    hasher.write(bytes);
+    format!("{:016x}", hasher.finish())
+}
+
+impl Drop for New {
+    fn drop(&mut self) {
+        // After renaming there is nothing left to remove.
+        fs::remove_file(&self.path).ok();
+    }
+}
+
+#[cfg(unix)]
+fn link(to: &Path, from: &Path) -> Result<()> {
+    std::os::unix::fs::symlink(to, from)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) -> Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_run_left_behind_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let check_text = |name: &str, text: &str, hours: u64, place: &str, expected: LeftBehind| {
+            let path = home.path().join(name);
+            fs::write(&path, text).unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(hours * 60 * 60)).unwrap();
+            assert_eq!(left_behind(&path, place), expected, "{name}, {hours} hours, seen from {place}");
+        };
+        let check = |name: &str, hours: u64, place: &str, expected: bool| {
+            check_text(name, "", hours, place, if expected { LeftBehind::Ours } else { LeftBehind::No });
+        };
+        let (own, ended) = (std::process::id(), u32::MAX);
+        if Path::new("/proc/self").exists() {
+            check(&format!("{PREFIX}c0ffee-{own}-0"), 48, "c0ffee", false);
+            check(&format!("{PREFIX}c0ffee-{ended}-0"), 0, "c0ffee", true);
+            // What was read or written is no loss, anything else is.
+            let exchanged = format!("{PREFIX}c0ffee-{ended}-1-{}-{}", hash(b"old"), hash(b"new"));
+            for (text, expected) in
+                [("old", LeftBehind::Ours), ("new", LeftBehind::Ours), ("mine", LeftBehind::Written)]
+            {
+                check_text(&exchanged, text, 0, "c0ffee", expected);
+            }
+        }
+        // In another container the same number is another process.
+        check(&format!("{PREFIX}decade-{ended}-0"), 0, "c0ffee", false);
+        check(&format!("{PREFIX}decade-{own}-0"), 48, "c0ffee", true);
+        // If processes can't be queried, the day decides.
+        check(&format!("{PREFIX}0-{ended}-7"), 0, "0", false);
+        check(&format!("{PREFIX}0-{ended}-7"), 48, "0", true);
+        for name in ["-1.whole", "notes", "c0ffee-1", "c0ffee-1-x", "c0ffee--1", "c0ffee-1-2-3"] {
+            check(&format!("{PREFIX}{name}"), 48, "c0ffee", false);
+        }
+    }
+
+    #[test]
+    fn a_new_file_takes_no_name_that_is_taken() {
+        let home = tempfile::tempdir().unwrap();
+        let first = New::beside(&home.path().join("a.py")).unwrap();
+        let number: u32 = first.path.to_str().unwrap().rsplit('-').next().unwrap().parse().unwrap();
+        for next in number + 1..number + 4 {
+            let name = format!("{PREFIX}{}-{}-{next}", *PLACE, std::process::id());
+            fs::write(home.path().join(name), "taken").unwrap();
+        }
+        let second = New::beside(&home.path().join("a.py")).unwrap();
+        assert_eq!(fs::read(&second.path).unwrap(), b"");
+    }
+}
