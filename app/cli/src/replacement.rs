@@ -21,7 +21,7 @@ pub(crate) struct Replacement<'a> {
     old: &'a [u8],
     bytes: &'a [u8],
     new: New,
-    /// Whether it must remain the same file: it has other names, or an owner that no new file can get.
+    /// Whether it must remain the same file: it has other names, or attributes that no new file can get, such as its owner.
     is_shared: bool,
     is_executable: bool,
 }
@@ -99,12 +99,13 @@ impl Replacement<'_> {
     /// contents were made from.
     pub(crate) fn prepare<'a>(file: &Path, old: &'a [u8], bytes: &'a [u8]) -> Result<Replacement<'a>> {
         let place = Place::of(file)?;
-        let about = fs::metadata(&place.path)?;
+        let file = File::open(&place.path)?;
+        let about = file.metadata()?;
         if about.permissions().readonly() {
             return Err(Error::new(ErrorKind::PermissionDenied, "it is read-only"));
         }
         let new = New::beside(&place.path)?.fill(|path| fs::write(path, bytes))?;
-        let is_kept = attributes::keep(&about, &File::open(&new.path)?);
+        let is_kept = attributes::keep(&file, &about, &File::open(&new.path)?);
         let is_shared = has_other_names(&about) || !is_kept;
         Ok(Replacement { place, old, bytes, new, is_shared, is_executable: is_executable(&about) })
     }
@@ -134,7 +135,7 @@ impl<'a> Replacement<'a> {
     fn check(self) -> Result<Checked<'a>> {
         let folder = self.place.open()?;
         let name = self.place.name();
-        let Some((_, about, now)) = read(&folder, name)? else { return Err(changed()) };
+        let Some((file, about, now)) = read(&folder, name)? else { return Err(changed()) };
         if now != self.old && has_other_names(&about) && now == self.bytes {
             // Under another of its names it has been replaced already.
             return Ok(Checked::Done);
@@ -142,7 +143,8 @@ impl<'a> Replacement<'a> {
         if now != self.old || about.permissions().readonly() {
             return Err(changed());
         }
-        let is_shared = self.is_shared || !attributes::keep(&about, &folder.file(self.new.name(), false)?);
+        // Again: they may have changed as well.
+        let is_shared = self.is_shared || !attributes::keep(&file, &about, &folder.file(self.new.name(), false)?);
         Ok(if is_shared { Checked::Shared(folder, self) } else { Checked::Own(folder, self) })
     }
 

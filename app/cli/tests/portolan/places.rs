@@ -407,6 +407,68 @@ fn write_keeps_what_is_not_its_own() {
     assert_eq!(names.count(), 3, "nothing is left beside the files");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn write_keeps_attributes_and_lists_of_access_rights() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    use std::os::unix::fs::MetadataExt;
+    /// As the system stores it: version 2, then tag, rights and, for a named user, its number.
+    fn rights(entries: &[(u16, u16, u32)]) -> Vec<u8> {
+        let entries = entries
+            .iter()
+            .flat_map(|(tag, rights, id)| [&tag.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat());
+        2_u32.to_le_bytes().into_iter().chain(entries).collect()
+    }
+    const ANYBODY: u32 = u32::MAX;
+    let list = rights(&[(1, 6, ANYBODY), (2, 6, 65534), (4, 4, ANYBODY), (0x10, 6, ANYBODY), (0x20, 0, ANYBODY)]);
+    let home = folder(&[("p/marked.py", TRAINER), ("p/shared.py", TRAINER), ("p/plain.py", TRAINER)]);
+    let p = home.path().join("p");
+    let set = |path: &Path, name: &str, value: &[u8]| setxattr(path, name, value, XattrFlags::empty());
+    if let Err(error) = set(&p.join("marked.py"), "user.origin", b"a paper") {
+        eprintln!("this file system has no attributes: {error}");
+        return;
+    }
+    set(&p.join("shared.py"), "system.posix_acl_access", &list).unwrap();
+    // What new files of the folder get, and the old ones don't have.
+    set(&p, "system.posix_acl_default", &list).unwrap();
+    let get = |path: &str, name: &str| {
+        let mut value = [0; 256];
+        getxattr(p.join(path), name, &mut value).map(|length| value[..length].to_vec()).ok()
+    };
+    let before = fs::metadata(p.join("shared.py")).unwrap().ino();
+    let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(get("marked.py", "user.origin").as_deref(), Some(&b"a paper"[..]));
+    assert_eq!(get("shared.py", "system.posix_acl_access"), Some(list));
+    assert_eq!(get("plain.py", "system.posix_acl_access"), None);
+    assert_ne!(fs::metadata(p.join("shared.py")).unwrap().ino(), before, "it was replaced, not overwritten");
+
+    // Whoever may not give a file such an attribute, but has one with it, keeps the file itself.
+    let home = folder(&[("p/a.py", TRAINER)]);
+    let script = format!(
+        "chmod 777 . p && chown 65534:65534 p/a.py && cp '{}' portolan && chmod 755 portolan && \
+         setpriv --reuid 65534 --regid 65534 --clear-groups ./portolan port --target hpu --write p",
+        env!("CARGO_BIN_EXE_portolan")
+    );
+    let file = home.path().join("p/a.py");
+    let before = fs::metadata(&file).unwrap().ino();
+    if set(&file, "security.origin", b"a paper").is_err() {
+        eprintln!("such an attribute can't be set here");
+        return;
+    }
+    let ran = Command::new("sh").current_dir(home.path()).args(["-c", &script]).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    if said.contains("setpriv:") || said.contains("sh:") {
+        eprintln!("another user can't be had here: {said}");
+        return;
+    }
+    assert_eq!((ran.status.code(), read(home.path(), "p/a.py")), (Some(0), ported_trainer()), "{said}");
+    let mut value = [0; 256];
+    let length = getxattr(&file, "security.origin", &mut value).unwrap();
+    assert_eq!((&value[..length], fs::metadata(&file).unwrap().ino()), (&b"a paper"[..], before));
+    assert_eq!(fs::read_dir(home.path().join("p")).unwrap().count(), 1, "nothing is left beside the file");
+}
+
 #[cfg(unix)]
 #[test]
 fn two_names_of_one_file_are_ported_and_reverted() {
