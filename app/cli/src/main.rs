@@ -10,6 +10,7 @@ mod events;
 mod explain;
 mod forward;
 mod guides;
+mod interruption;
 mod kit;
 mod larcv;
 mod launch_fields;
@@ -80,10 +81,12 @@ fn status(done: anyhow::Result<bool>) -> ExitCode {
     match done {
         Ok(true) if said::lost() => ExitCode::from(1),
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        // What was not written is an error, and a signal is why.
+        Ok(false) => ExitCode::from(interruption::came().unwrap_or(1)),
         Err(error) => {
             say_line!("portolan: {error:#}");
-            ExitCode::from(if error.is::<usage::Usage>() { 2 } else { 1 })
+            let interrupted = interruption::came().filter(|_| error.is::<interruption::Interrupted>());
+            ExitCode::from(interrupted.unwrap_or(if error.is::<usage::Usage>() { 2 } else { 1 }))
         }
     }
 }

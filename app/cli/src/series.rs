@@ -4,6 +4,7 @@
 //! `git am` takes its own.
 
 use crate::args::Author;
+use crate::interruption::{self, Interrupted};
 use crate::messages::count;
 use crate::project::{Project, repository_of};
 use crate::replacement::New;
@@ -55,7 +56,13 @@ pub(crate) fn write(
     let mut texts: Vec<Option<String>> = vec![None; readable.len()];
     let mut added: Vec<String> = Vec::new();
     let total = steps.len();
+    let _watch = interruption::watch();
     for (number, step) in steps.iter_mut().enumerate() {
+        if interruption::came().is_some() {
+            let message =
+                format!("{} has only a part of the patches: delete them before the next run", folder.display());
+            return Err(Interrupted::saying(message).into());
+        }
         step.ported.put_back(&notebooks);
         let mut patch = String::new();
         for ((input, file), text) in readable.iter().zip(&step.ported.files).zip(&mut texts) {

@@ -1,5 +1,6 @@
 //! A port that is written over its originals.
 
+use crate::interruption::{self, Interrupted};
 use crate::output::print;
 use crate::output::saved_patch::{Change, SavedPatch};
 use crate::project::Project;
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// Writes every changed file back. Each is replaced completely or not at all, and only if it still is what was read; a
 /// failure becomes a message about the file, and the others are still written. All new files are on disk before the first
-/// one replaces its original, so that a full disk leaves the project unchanged, and so does an interruption until then.
+/// one replaces its original, so that a full disk leaves the project unchanged, and so does an interruption until then;
+/// later, it leaves the files that are still to be replaced.
 /// `patch` gets the way back, at every moment: see [`SavedPatch`]. Text from stdin goes to stdout, changed or not. Returns
 /// whether all succeeded, and which files were left as they are.
 pub(crate) fn write_back(
@@ -23,11 +25,17 @@ pub(crate) fn write_back(
     ported: &mut Ported,
     patch: Option<&Path>,
 ) -> Result<(bool, BTreeSet<usize>)> {
+    let _watch = interruption::watch();
+    let nothing_yet = || match interruption::came() {
+        Some(_) => Err(Interrupted::saying("no file was changed")),
+        None => Ok(()),
+    };
     let mut left: Vec<(usize, String)> = Vec::new();
     // Also where a killed run has replaced all files, but not yet removed the old ones.
     project.inputs.iter().filter_map(|input| input.disk.as_deref()?.parent()).for_each(sweep);
     let (mut changes, mut is_full) = (Vec::new(), false);
     for (n, (input, file)) in project.inputs.iter().zip(&ported.files).enumerate() {
+        nothing_yet()?;
         match (&input.disk, input.before_and_after(file)) {
             (None, Some((_, new))) => print(new)?,
             (Some(disk), Some((old, new))) if file.changed => {
@@ -42,6 +50,7 @@ pub(crate) fn write_back(
             _ => {}
         }
     }
+    nothing_yet()?;
     let mut fine = true;
     if is_full {
         say_line!(
@@ -61,6 +70,10 @@ pub(crate) fn write_back(
         let mut written = Vec::new();
         let (mut replaced, mut is_torn) = (Vec::new(), false);
         for (n, Change { input, old, new, replacement }) in numbers.into_iter().zip(changes) {
+            if interruption::came().is_some() {
+                left.push((n, "the port was interrupted".to_owned()));
+                continue;
+            }
             match replacement.put() {
                 Ok(put) => replaced.push((n, (input, old, new), put)),
                 Err(unput) => {

@@ -1,5 +1,6 @@
 //! The ported project in a folder of its own.
 
+use crate::interruption::{self, Interrupted};
 use crate::project::{Project, is_foreign, same};
 use crate::replacement::New;
 use crate::said::say_line;
@@ -9,12 +10,12 @@ use codemod::Ported;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// Writes the ported tree into `out`. If the project is a folder, everything else in it is copied as well, links as
 /// links; what is not in the copy is reported. Nothing is written if there is a conflict: a file of the project, or,
-/// without `force`, a file that differs from the port. Returns whether all that belongs to the project is in the copy.
+/// without `force`, a file that differs from the port. An interruption leaves complete files and no others. Returns whether all that belongs to the project is in the copy.
 pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: bool) -> Result<bool> {
     let whole_out = std::path::absolute(out).unwrap_or_else(|_| out.to_path_buf());
     let mut listing = Listing::default();
@@ -50,8 +51,14 @@ pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: 
     let root = project.root.as_deref().filter(|_| project.whole_folder && !whole_out.exists());
     fs::create_dir_all(&whole_out).with_context(|| format!("{} can't be created", out.display()))?;
     let is_folder = |content: &Content<'_>| matches!(content, Content::Folder(_));
+    let _watch = interruption::watch();
     for (path, content) in new {
-        content.write(&whole_out.join(path))?;
+        let written = if interruption::came().is_none() { content.write(&whole_out.join(path)) } else { Ok(()) };
+        if interruption::came().is_some() {
+            let what = format!("{} has only a part of the port, which the same command completes", out.display());
+            return Err(Interrupted::saying(what).into());
+        }
+        written?;
     }
     for (path, content) in kept.into_iter().filter(|(_, content)| !is_folder(content)) {
         content.copy_permissions(&whole_out.join(path));
@@ -123,8 +130,7 @@ impl Content<'_> {
                 linked.with_context(|| format!("{} can't be linked", file.display()))?;
             }
             Content::Copied(from) => {
-                let copied =
-                    New::beside(file).and_then(|new| new.fill(|path| fs::copy(from, path).map(drop))?.rename(file));
+                let copied = New::beside(file).and_then(|new| new.fill(|path| copy(from, path))?.rename(file));
                 copied.with_context(|| format!("{} can't be copied", from.display()))?;
             }
             Content::Ported(text, _) => {
@@ -145,6 +151,17 @@ impl Content<'_> {
         if let Some(metadata) = from.and_then(|from| fs::metadata(from).ok()) {
             fs::set_permissions(to, metadata.permissions()).ok();
         }
+    }
+}
+
+/// Copies a file with its permissions. It may be data that takes minutes, which an interruption does not wait for.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    const CHUNK: u64 = 64 * 1024 * 1024;
+    let (from, mut to) = (fs::File::open(from)?, fs::File::options().write(true).open(to)?);
+    while interruption::came().is_none() && std::io::copy(&mut (&from).take(CHUNK), &mut to)? > 0 {}
+    match interruption::came() {
+        Some(_) => Err(ErrorKind::Interrupted.into()),
+        None => to.set_permissions(from.metadata()?.permissions()),
     }
 }
 

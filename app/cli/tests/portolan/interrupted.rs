@@ -4,8 +4,9 @@
 use crate::{TRAINER, folder, ported_trainer, read};
 use std::fs;
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 use tempfile::TempDir;
 
@@ -285,6 +286,117 @@ fn a_run_that_is_killed_leaves_every_file_whole() {
     let back = Command::new("git").current_dir(home.path().join("p")).args(["apply", "-R", "../port.patch"]).status();
     assert!(back.unwrap().success());
     assert_eq!(ported(home.path(), &new), 0);
+}
+
+/// A run whose messages are kept.
+fn start_to_listen(home: &Path, words: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+    command.current_dir(home).args([&["port", "--target", "hpu"], words].concat());
+    command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+}
+
+fn end(run: Child) -> (ExitStatus, String) {
+    let ran = run.wait_with_output().unwrap();
+    (ran.status, String::from_utf8_lossy(&ran.stderr).into_owned())
+}
+
+#[test]
+fn a_signal_before_files_are_replaced_changes_nothing() {
+    let (home, new) = (project(), ported_trainer());
+    let home = home.path();
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut run = start_to_listen(home, &["--write", "--patch", "port.patch", "p"]);
+        wait_until_it_writes(home, &mut run);
+        signal(&run, name);
+        let (status, said) = end(run);
+        assert_eq!(
+            (status.code(), said.as_str()),
+            (Some(code), "portolan: interrupted; no file was changed\n"),
+            "{name}"
+        );
+        assert_eq!(ported(home, &new), 0);
+        assert_eq!(left_behind(home), [] as [PathBuf; 0]);
+        assert_eq!(fs::read_dir(home).unwrap().count(), 1, "there is no patch of nothing");
+    }
+    // The second one ends it as usual. Which of the two is handled first is not said.
+    let mut run = start_to_listen(home, &["--write", "p"]);
+    wait_until_it_writes(home, &mut run);
+    for name in ["STOP", "INT", "TERM", "CONT"] {
+        signal(&run, name);
+    }
+    assert!(end(run).0.signal().is_some_and(|signal| [2, 15].contains(&signal)));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_still_is() {
+    let (home, new) = (project(), ported_trainer());
+    let home = home.path();
+    // As nohup does it.
+    let ignoring = format!("trap '' HUP; exec '{}' port --target hpu --write p", env!("CARGO_BIN_EXE_portolan"));
+    let mut command = Command::new("sh");
+    let mut run = command.current_dir(home).args(["-c", &ignoring]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until_it_writes(home, &mut run);
+    signal(&run, "HUP");
+    let (status, said) = end(run);
+    assert!(status.success(), "{said}");
+    assert_eq!(ported(home, &new), FILES);
+}
+
+#[test]
+fn a_signal_while_files_are_replaced_leaves_the_others() {
+    let (home, new) = (project(), ported_trainer());
+    let home = home.path();
+    for _ in 0..20 {
+        let mut run = start_to_listen(home, &["--write", "--patch", "port.patch", "p"]);
+        while read(home, &path(0)) == TRAINER {
+            assert!(run.try_wait().unwrap().is_none(), "the run was over before it was seen to write");
+        }
+        signal(&run, "STOP");
+        let is_early = read(home, &path(FILES - 1)) == TRAINER;
+        signal(&run, "TERM");
+        signal(&run, "CONT");
+        let (status, said) = end(run);
+        let some = ported(home, &new);
+        assert_eq!(left_behind(home), [] as [PathBuf; 0]);
+        let patch = fs::read_to_string(home.join("port.patch")).unwrap();
+        assert_eq!(patch.matches("diff --git ").count(), some, "the patch has what was written, and no more");
+        take_back(home);
+        assert_eq!(ported(home, &new), 0);
+        fs::remove_file(home.join("port.patch")).unwrap();
+        if is_early && some < FILES {
+            assert_eq!(status.code(), Some(143), "{said}");
+            let left = "error[engine#not-written] the file can't be written: the port was interrupted";
+            assert_eq!(said.matches(left).count(), FILES - some, "{said}");
+            assert!(said.contains("portolan: to revert the port: git "), "{said}");
+            return;
+        }
+    }
+    panic!("no run was interrupted while it replaced files");
+}
+
+#[test]
+fn a_signal_leaves_complete_files_in_a_copy() {
+    let (home, new) = (project(), ported_trainer());
+    let home = home.path();
+    let words = ["--out", "out", "p"];
+    let mut run = start_to_listen(home, &words);
+    while !home.join("out/01").exists() {
+        assert!(run.try_wait().unwrap().is_none(), "the run was over before it was seen to write");
+    }
+    signal(&run, "TERM");
+    let (status, said) = end(run);
+    let is_said = "portolan: interrupted; out has only a part of the port, which the same command completes\n";
+    assert_eq!((status.code(), said.as_str()), (Some(143), is_said));
+    let folders = fs::read_dir(home.join("out")).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<PathBuf> =
+        folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path()).collect();
+    assert!((1..FILES).contains(&files.len()), "{}", files.len());
+    for file in files {
+        assert_eq!(fs::read_to_string(&file).unwrap(), new, "{}", file.display());
+    }
+    let (status, said) = end(start_to_listen(home, &words));
+    assert!(status.success() && home.join("out").join(path(FILES - 1).trim_start_matches("p/")).exists(), "{said}");
 }
 
 /// A folder on a disk of this many KiB, and a prefix for commands that see it. Mounting one requires the right to do
