@@ -27,7 +27,7 @@ pub(crate) fn write_back(
 ) -> Result<(bool, BTreeSet<usize>)> {
     let _watch = interruption::watch();
     let nothing_yet = || match interruption::came() {
-        Some(_) => Err(Interrupted::saying("no file was changed")),
+        Some(_) => Err(anyhow::Error::from(Interrupted::saying("no file was changed"))),
         None => Ok(()),
     };
     let mut left: Vec<(usize, String)> = Vec::new();
@@ -62,10 +62,18 @@ pub(crate) fn write_back(
         let (numbers, changes): (Vec<usize>, Vec<_>) = changes.into_iter().unzip();
         let new: Vec<(PathBuf, &PortedFile)> =
             ported.new_files().filter_map(|file| Some((project.place_of(file)?, file))).collect();
-        // Before the files that import them, and before the patch, whose reverse moves them.
+        let saved = patch.map(|patch| SavedPatch::begin(patch, project.root.as_deref(), &changes, &new)).transpose();
+        let mut saved = saved?;
+        // Before the files that import them.
         let added: Vec<(PathBuf, &PortedFile)> = new.into_iter().filter(|new| add(new, &mut fine)).collect();
-        let saved = patch.map(|patch| SavedPatch::begin(patch, project.root.as_deref(), &changes, &added)).transpose();
-        let saved = saved.inspect_err(|_| added.iter().for_each(|(place, _)| _ = fs::remove_file(place)))?;
+        let ready = saved.as_mut().map_or(Ok(()), |saved| saved.added(&changes, &added));
+        if let Err(error) = ready.and_then(|()| nothing_yet()) {
+            added.iter().for_each(take_away);
+            if let Some(saved) = saved {
+                saved.abandon();
+            }
+            return Err(error);
+        }
         let added: Vec<&PortedFile> = added.into_iter().map(|(_, file)| file).collect();
         let mut written = Vec::new();
         let (mut replaced, mut is_torn) = (Vec::new(), false);
@@ -106,6 +114,13 @@ fn add((place, file): &(PathBuf, &PortedFile), fine: &mut bool) -> bool {
     say_line!("portolan: {}: the new file can't be written: {error}", place.display());
     *fine = false;
     false
+}
+
+/// Removes a file that was added, unless somebody has written something else into it since.
+fn take_away((place, file): &(PathBuf, &PortedFile)) {
+    if fs::read(place).is_ok_and(|bytes| bytes == file.text.as_bytes()) {
+        fs::remove_file(place).ok();
+    }
 }
 
 /// Whether a file can't be written for lack of space.

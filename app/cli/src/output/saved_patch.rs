@@ -24,17 +24,26 @@ pub(super) struct Change<'a> {
 /// second. Before the first file is replaced, it is one that does not ask what is in a file
 /// ([`codemod::git_patch_from_any`]): it reverts all files, replaced or not. After the last, it has the changes of the
 /// files that were replaced, and nothing else.
+///
+/// git moves no file that is not there. So if the port adds files, the first form names them in words before they are added, and
+/// moves them only afterwards: no file of the port is ever on disk without being named in the patch.
 pub(super) struct SavedPatch {
     file: PathBuf,
+    /// The folder to which the first form moves what is in the files.
+    aside: String,
+    /// The first form for the case that all files are added, already on disk; none if there is none to add.
+    moving: Option<New>,
     /// The second form for the case that all files are replaced, already on disk.
     last: New,
-    changes: usize,
+    /// The number of files that the port changes or adds.
+    planned: usize,
     /// The command that reverts the port.
     revert: String,
 }
 
 impl SavedPatch {
-    /// Saves the first form; what is new is there already. An existing file may be the patch of an earlier port, and is kept.
+    /// Saves the first form, before any file is added or replaced. An existing file may be the patch of an earlier port, and
+    /// is kept.
     pub(super) fn begin(
         file: &Path,
         root: Option<&Path>,
@@ -43,24 +52,44 @@ impl SavedPatch {
     ) -> Result<SavedPatch> {
         let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_path_buf());
         let aside = free_folder(root.unwrap_or(Path::new("")));
+        let beside = |text: String| New::beside(&whole)?.fill(|path| fs::write(path, text));
         let first = || {
-            let last = New::beside(&whole)?
-                .fill(|path| fs::write(path, exact(changes.iter().map(lines_of), new.iter().map(|(_, file)| *file))))?;
-            if !changes.is_empty() {
-                New::beside(&whole)?.fill(|path| fs::write(path, from_any(&aside, changes, new)))?.place(&whole)?;
+            let last = beside(exact(changes.iter().map(lines_of), new.iter().map(|(_, file)| *file)))?;
+            let moving = (!new.is_empty()).then(|| beside(from_any(&aside, changes, new))).transpose()?;
+            if !changes.is_empty() || !new.is_empty() {
+                beside(head(&aside, changes, new) + &from_any_of(&aside, changes))?.place(&whole)?;
                 sync_folder(&whole);
             }
-            Ok::<_, std::io::Error>(last)
+            Ok::<_, std::io::Error>((last, moving))
         };
         match first() {
-            Ok(last) => {
+            Ok((last, moving)) => {
                 let revert = revert(&whole, root.unwrap_or(Path::new(".")));
-                Ok(SavedPatch { file: whole, last, changes: changes.len() + new.len(), revert })
+                Ok(SavedPatch { file: whole, aside, moving, last, planned: changes.len() + new.len(), revert })
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists(file).into()),
-            Err(error) => {
-                Err(error).with_context(|| format!("{} can't be written; nothing was written", file.display()))
-            }
+            Err(error) => Err(error).with_context(|| cant_be_written(file)),
+        }
+    }
+
+    /// Lets the first form move the files that were added.
+    pub(super) fn added(&mut self, changes: &[Change<'_>], added: &[(PathBuf, &PortedFile)]) -> Result<()> {
+        let Some(moving) = self.moving.take() else { return Ok(()) };
+        let is_all = changes.len() + added.len() == self.planned;
+        let moving = match is_all {
+            true => Ok(moving),
+            false => moving.fill(|path| fs::write(path, from_any(&self.aside, changes, added))),
+        };
+        let renamed = moving.and_then(|moving| moving.rename(&self.file));
+        renamed.with_context(|| cant_be_written(&self.file))?;
+        sync_folder(&self.file);
+        Ok(())
+    }
+
+    /// Removes it: no file was changed, and none is added.
+    pub(super) fn abandon(self) {
+        if self.planned > 0 {
+            fs::remove_file(&self.file).ok();
         }
     }
 
@@ -68,7 +97,7 @@ impl SavedPatch {
     /// file that may be half written.
     pub(super) fn finish(self, written: &[(&Input, &str, &str)], new: &[&PortedFile], is_torn: bool) -> bool {
         let file = self.file;
-        if self.changes == 0 {
+        if self.planned == 0 {
             say_line!("portolan: no file was changed, so {} was not written", file.display());
             return true;
         }
@@ -87,7 +116,7 @@ impl SavedPatch {
         }
         let changed = written.iter().map(|(input, old, new)| (input.path.as_str(), *old, *new));
         let text = || exact(changed.clone(), new.iter().copied());
-        let last = if written.len() + new.len() == self.changes {
+        let last = if written.len() + new.len() == self.planned {
             Ok(self.last)
         } else {
             self.last.fill(|path| fs::write(path, text()))
@@ -138,19 +167,42 @@ fn exact<'a>(
     changed.chain(new.map(|file| codemod::git_patch_of_new(&file.path, &file.text))).collect()
 }
 
-fn from_any(aside: &str, changes: &[Change<'_>], new: &[(PathBuf, &PortedFile)]) -> String {
-    let mut patch = format!(
-        "This port was stopped, or is still being written. `git apply -R` of this file gives every file its text from before the port, \
-         whether it was\nreplaced or not, and keeps what is in it now in {aside}. To finish the port instead, run it again, without --patch.\n"
-    );
-    for Change { input, old, replacement, .. } in changes {
+fn cant_be_written(file: &Path) -> String {
+    format!("{} can't be written; nothing was written", file.display())
+}
+
+/// The words before the patch. `new` are the files that are about to be added, which the patch does not move.
+fn head(aside: &str, changes: &[Change<'_>], new: &[(PathBuf, &PortedFile)]) -> String {
+    let mut head = "This port was stopped, or is still being written. ".to_owned();
+    if !changes.is_empty() || new.is_empty() {
+        head += &format!(
+            "`git apply -R` of this file gives every file its text from before the port, whether it was\nreplaced or not, \
+             and keeps what is in it now in {aside}. "
+        );
+    }
+    head += "To finish the port instead, run it again, without --patch.\n";
+    if !new.is_empty() {
+        head += "It adds these files; delete those that are there if you don't finish it:\n";
+    }
+    // A line break in a name could look like the start of the patch.
+    let names = new.iter().map(|(_, file)| format!("  {}\n", file.path.replace(['\n', '\r'], "\u{fffd}")));
+    names.for_each(|name| head += &name);
+    head
+}
+
+fn from_any_of(aside: &str, changes: &[Change<'_>]) -> String {
+    let patch_of = |Change { input, old, replacement, .. }: &Change<'_>| {
         let path = &input.path;
-        patch += &codemod::git_patch_from_any(path, &format!("{aside}/{path}"), old, replacement.is_executable());
-    }
-    for (_, PortedFile { path, .. }) in new {
-        patch += &codemod::git_patch_from_aside(path, &format!("{aside}/{path}"));
-    }
-    patch
+        codemod::git_patch_from_any(path, &format!("{aside}/{path}"), old, replacement.is_executable())
+    };
+    changes.iter().map(patch_of).collect()
+}
+
+fn from_any(aside: &str, changes: &[Change<'_>], added: &[(PathBuf, &PortedFile)]) -> String {
+    let moved = added
+        .iter()
+        .map(|(_, PortedFile { path, .. })| codemod::git_patch_from_aside(path, &format!("{aside}/{path}")));
+    head(aside, changes, &[]) + &from_any_of(aside, changes) + &moved.collect::<String>()
 }
 
 /// The name of a folder that does not exist yet. It is hidden, and so not a part of the project.

@@ -71,11 +71,53 @@ fn number_of(name: &str, usual: usize) -> usize {
     std::env::var(name).map_or(usual, |value| value.parse().unwrap())
 }
 
+const LIGHTNING: &str = "import lightning as L\n\nL.Trainer(accelerator=\"gpu\", devices=1).fit(net)\n";
+
+#[test]
+fn a_file_of_the_port_is_never_there_without_a_patch_that_names_it() {
+    let home = folder(&[("p/zz.py", LIGHTNING)]);
+    let home = home.path();
+    let (patch, added) = (home.join("port.patch"), home.join("p/xpu_lightning.py"));
+    let mut named_in_words = 0;
+    for _ in 0..30 {
+        let words = ["port", "--target", "xpu", "--write", "--patch", "port.patch", "p"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+        let mut run =
+            command.current_dir(home).args(words).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        while !added.exists() && run.try_wait().unwrap().is_none() {}
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let text = read(home, "port.patch");
+        if text.contains("\n  xpu_lightning.py\ndiff --git ") {
+            named_in_words += 1;
+            // It reverts what was or was not replaced; that file remains, and a run that finishes the port accepts it.
+            take_back(home);
+            assert!(added.exists());
+            let ran = crate::portolan(home, &["port", "--target", "xpu", "--write", "p"]);
+            assert!(ran.code == 0 && !ran.err.contains("is there already"), "{ran:?}");
+            assert!(read(home, "p/zz.py").contains("from xpu_lightning import"));
+            fs::remove_file(&added).unwrap();
+        } else {
+            assert!(text.contains("xpu_lightning.py\n"), "{text}");
+            take_back(home);
+            assert!(!added.exists());
+        }
+        fs::remove_file(&patch).unwrap();
+        fs::write(home.join("p/zz.py"), LIGHTNING).unwrap();
+        for entry in fs::read_dir(home.join("p")).unwrap().map(|entry| entry.unwrap()) {
+            if entry.file_name().to_string_lossy().starts_with(".portolan-reverted-") {
+                fs::remove_dir_all(entry.path()).unwrap();
+            }
+        }
+    }
+    eprintln!("30 runs killed after they added a file, {named_in_words} of them before the patch moved it");
+}
+
 #[test]
 fn a_file_that_a_killed_run_added_is_taken_back() {
     let home = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
     let home = home.path();
-    let trainer = "import lightning as L\n\nL.Trainer(accelerator=\"gpu\", devices=1).fit(net)\n";
+    let trainer = LIGHTNING;
     fill(home, 100);
     fs::write(home.join("p/zz.py"), trainer).unwrap();
     let (patch, added) = (home.join("port.patch"), home.join("p/xpu_lightning.py"));
@@ -89,14 +131,17 @@ fn a_file_that_a_killed_run_added_is_taken_back() {
         run.kill().unwrap();
         run.wait().unwrap();
         if patch.exists() {
-            stopped += usize::from(fs::read_to_string(&patch).unwrap().starts_with("This port was stopped"));
+            let text = fs::read_to_string(&patch).unwrap();
+            stopped += usize::from(text.starts_with("This port was stopped"));
             take_back(home);
             fs::remove_file(&patch).unwrap();
+            if text.contains("\n  xpu_lightning.py\n") {
+                fs::remove_file(&added).ok();
+            }
             assert!(!added.exists());
             assert_eq!(fs::read_to_string(home.join("p/zz.py")).unwrap(), trainer);
         } else {
-            // It was added, and nothing else was done.
-            fs::remove_file(&added).ok();
+            assert!(!added.exists(), "nothing was done");
         }
         if stopped == 3 {
             return;

@@ -63,6 +63,19 @@ fn a_port_in_place_writes_it_and_its_patch_removes_it() {
 }
 
 #[test]
+fn a_port_is_finished_if_the_file_is_there_already() {
+    let home = home();
+    port(&home, &["--write", "p"]);
+    // What a run leaves that is killed after it added the file.
+    fs::write(home.path().join("p/train.py"), SCRIPT).unwrap();
+    let ran = port(&home, &["--write", "--patch", "back.patch", "p"]);
+    assert!(!ran.err.contains("is there already"), "{ran:?}");
+    assert!(read(home.path(), "p/train.py").contains("from xpu_lightning import"));
+    let patch = read(home.path(), "back.patch");
+    assert!(patch.starts_with("diff --git a/train.py ") && !patch.contains("/dev/null"), "{patch}");
+}
+
+#[test]
 fn an_existing_file_is_never_overwritten() {
     let home = folder(&[("p/train.py", SCRIPT), ("p/xpu_lightning.py", "x = 1\n")]);
     for words in [&["p/train.py"][..], &["--write", "p/train.py"]] {
