@@ -24,14 +24,14 @@ impl fmt::Display for Interrupted {
 impl std::error::Error for Interrupted {}
 
 #[cfg(unix)]
-pub(crate) use signals::{came, watch};
+pub(crate) use signals::{came, let_writes_fail, watch};
 
 #[cfg(unix)]
 mod signals {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::flag;
-    use std::sync::Once;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::sync::{Arc, Once};
 
     /// The signal that came while a run was watching; zero if none has.
     static CAME: AtomicUsize = AtomicUsize::new(0);
@@ -68,6 +68,15 @@ mod signals {
         u8::try_from(signal).ok().filter(|signal| *signal > 0).map(|signal| 128 + signal)
     }
 
+    /// Lets a write beyond the limit on the size of files fail like one to a full disk. By default, it ends the process.
+    pub(crate) fn let_writes_fail() {
+        // Any handler will do; nothing reads its flag. If the signal were ignored instead, it would also be in the programs
+        // that this one starts.
+        if !is_ignored(signal_hook::consts::SIGXFSZ) {
+            flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).ok();
+        }
+    }
+
     /// Whether a process was started with the signal ignored. Not known if the system does not list processes as files.
     fn is_ignored(signal: i32) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -77,7 +86,7 @@ mod signals {
 }
 
 #[cfg(not(unix))]
-pub(crate) use no_signals::{came, watch};
+pub(crate) use no_signals::{came, let_writes_fail, watch};
 
 #[cfg(not(unix))]
 mod no_signals {
@@ -92,4 +101,7 @@ mod no_signals {
     pub(crate) fn came() -> Option<u8> {
         None
     }
+
+    /// Writes beyond a limit fail.
+    pub(crate) fn let_writes_fail() {}
 }

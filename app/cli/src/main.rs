@@ -48,6 +48,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    interruption::let_writes_fail();
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         Err(error) if error.kind() == ErrorKind::DisplayVersion => {
