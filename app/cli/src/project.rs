@@ -241,7 +241,7 @@ fn slashed(path: &Path) -> String {
     parts.join("/")
 }
 
-fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
@@ -254,7 +254,7 @@ pub(crate) fn repository_of(folder: &Path) -> Option<(PathBuf, PathBuf)> {
 
 /// The folder, if only one is given; otherwise the current folder if it contains everything; otherwise the common
 /// parent of all paths. None if only stdin is read.
-pub(crate) fn root_of(paths: &[PathBuf]) -> Result<Option<PathBuf>, Usage> {
+fn root_of(paths: &[PathBuf]) -> Result<Option<PathBuf>, Usage> {
     let whole = |path: &PathBuf| match std::path::absolute(path) {
         Ok(path) => Ok(clean(&path)),
         Err(error) => Err(usage(format!("{}: {error}", path.display()))),

@@ -264,6 +264,39 @@ fn what_somebody_else_writes_meanwhile_is_kept() {
 }
 
 #[test]
+fn only_ports_of_the_same_files_wait_for_each_other() {
+    let home = folder(&[("mine/extra.py", TRAINER), ("yours/a.py", TRAINER)]);
+    let home = home.path();
+    fill(&home.join("mine"), FILES);
+    let port = |path: &str| crate::portolan(home, &["port", "--target", "hpu", "--write", path]);
+    let is_refused = |path: &str, folder: &str| {
+        let ran = port(path);
+        let folder = fs::canonicalize(home.join(folder)).unwrap();
+        let said = format!("portolan: another port is writing in {}, so nothing was written", folder.display());
+        assert!(ran.code == 1 && ran.err.contains(&said), "{path}: {ran:?}");
+    };
+    // The paths of both ports are relative to one folder, in which neither writes.
+    let mut run = start_to_listen(home, &["--write", "mine/p", "mine/extra.py"]);
+    wait_until_it_writes(&home.join("mine"), &mut run);
+    signal(&run, "STOP");
+    assert_eq!(port("yours/a.py").code, 0);
+    is_refused(".", ".");
+    is_refused("mine/p/00", "mine");
+    is_refused("mine/extra.py", "mine");
+    signal(&run, "CONT");
+    let (status, said) = end(run);
+    assert!(status.success(), "{said}");
+
+    // A folder around that belongs to the user is locked, one of somebody else, who may have any reason, is not.
+    let lock = fs::File::open(home).unwrap();
+    lock.try_lock().unwrap();
+    is_refused("yours/a.py", ".");
+    if std::os::unix::fs::chown(home, Some(65534), None).is_ok() {
+        assert_eq!(port("yours/a.py").code, 0);
+    }
+}
+
+#[test]
 fn what_an_open_editor_writes_after_a_file_was_replaced_is_kept() {
     let (home, new) = (project(), ported_trainer());
     let home = home.path();
