@@ -52,10 +52,11 @@ type Identity = (u64, u64);
 type Identity = PathBuf;
 
 impl Place {
-    fn of(file: &Path) -> Result<Place> {
+    /// Also returns the open folder.
+    fn of(file: &Path) -> Result<(Place, Folder)> {
         let path = fs::canonicalize(file)?;
-        let folder = Folder::open(folder_of(&path))?.identity()?;
-        Ok(Place { path, folder })
+        let folder = Folder::open(folder_of(&path))?;
+        Ok((Place { path, folder: folder.identity()? }, folder))
     }
 
     fn name(&self) -> &OsStr {
@@ -98,7 +99,7 @@ impl Replacement<'_> {
     /// Writes the contents next to the file, with its attributes. A read-only file is not changed. `old` is what the new
     /// contents were made from.
     pub(crate) fn prepare<'a>(file: &Path, old: &'a [u8], bytes: &'a [u8]) -> Result<Replacement<'a>> {
-        let place = Place::of(file)?;
+        let (place, folder) = Place::of(file)?;
         let file = File::open(&place.path)?;
         let about = file.metadata()?;
         if about.permissions().readonly() {
@@ -106,6 +107,8 @@ impl Replacement<'_> {
         }
         let new = New::beside(&place.path)?.fill(|path| fs::write(path, bytes))?;
         let is_kept = attributes::keep(&file, &about, &File::open(&new.path)?);
+        // Now rather than later: a longer name may need space on the disk.
+        let new = new.ready_for_exchange(&folder, old, bytes)?;
         let is_shared = has_other_names(&about) || !is_kept;
         Ok(Replacement { place, old, bytes, new, is_shared, is_executable: is_executable(&about) })
     }
@@ -161,7 +164,6 @@ impl<'a> Replacement<'a> {
     /// check. Where that is unknown, the new one replaces it: what is written between the check and that is lost.
     fn exchange(self, folder: &Folder, exchange: Exchange) -> Result<Option<Exchanged<'a>>> {
         let Replacement { place, old, bytes, new, .. } = self;
-        let new = new.ready_for_exchange(folder, old, bytes)?;
         if exchange(folder, new.name(), place.name())? {
             let other = new.keep().file_name().unwrap_or_default().to_owned();
             return Ok(Some(Exchanged { place, old, bytes, other }));

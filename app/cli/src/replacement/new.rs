@@ -110,7 +110,8 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) fn sweep(folder: &Path) {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
-    let is_first = SWEPT.lock().is_ok_and(|mut swept| swept.get_or_insert_default().insert(folder.to_path_buf()));
+    let Ok(whole) = fs::canonicalize(folder) else { return };
+    let is_first = SWEPT.lock().is_ok_and(|mut swept| swept.get_or_insert_default().insert(whole));
     let entries = is_first.then(|| fs::read_dir(folder)).into_iter().flatten().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
         match left_behind(&path, &PLACE) {
