@@ -283,33 +283,35 @@ impl<'v, 't> Origins<'v, 't> {
     }
 
     /// [`Self::walk`], without what earlier walks have seen: many walks that have the same question visit each value once.
+    /// Returns whether all values were followed; otherwise the next walk follows them again.
     pub fn walk_unseen(
         &self,
         place: Place,
         through: &dyn Fn(Place) -> Vec<Id>,
         seen: &mut Seen<'t>,
         visit: &mut dyn FnMut(&Origin<'t>, bool),
-    ) {
-        self.walk_of(Origin::new(place), through, seen, visit);
+    ) -> bool {
+        self.walk_of(Origin::new(place), through, seen, visit)
     }
 
     fn walk_of(
         &self,
         value: Origin<'t>,
         through: &dyn Fn(Place) -> Vec<Id>,
-        Seen(seen): &mut Seen<'t>,
+        Seen(done): &mut Seen<'t>,
         visit: &mut dyn FnMut(&Origin<'t>, bool),
-    ) {
+    ) -> bool {
         let mut todo = vec![Next::Value(value.clone())];
-        let most = seen.len() + MOST_VALUES;
+        let mut seen = FxHashSet::default();
         let start = value;
         while let Some(value) = next(&mut todo) {
-            if !seen.insert(value.clone()) {
+            if done.contains(&value) || !seen.insert(value.clone()) {
                 continue;
             }
             // What is not followed further may be anything.
-            if seen.len() > most || self.has_too_many(&value) {
-                return visit(&start, true);
+            if seen.len() > MOST_VALUES || self.has_too_many(&value) {
+                visit(&start, true);
+                return false;
             }
             if value.parts.len() > DEEPEST {
                 visit(&value, true);
@@ -322,14 +324,16 @@ impl<'v, 't> Origins<'v, 't> {
                 todo.push(Next::Passed(value, places, left));
                 continue;
             }
-            let before = || {
+            let given = || {
                 let given = through(value.place);
                 (!given.is_empty()).then(|| given.into_iter().map(|id| value.at(id)).collect())
             };
-            let before = self.before(&value).or_else(before);
-            visit(&value, before.is_none());
-            todo.extend(before.into_iter().flatten().map(Next::Value));
+            let from = self.before(&value).or_else(given);
+            visit(&value, from.is_none());
+            todo.extend(from.into_iter().flatten().map(Next::Value));
         }
+
+        true
     }
 
     fn file(&self, place: Place) -> &'v PythonFile<'t> {
@@ -429,7 +433,7 @@ impl<'v, 't> Origins<'v, 't> {
     }
 }
 
-/// The values that walks have visited.
+/// The values that walks have followed to their ends.
 #[derive(Default)]
 pub struct Seen<'t>(FxHashSet<Origin<'t>>);
 

@@ -30,6 +30,8 @@ pub struct Readers {
     of: SortedMap<(String, Id), SortedSet<Read>>,
     /// Whether something trains with what one of its loaders gives.
     trains: bool,
+    /// Whether a loop reads more values than are followed: any loader may be one of them.
+    reads_any: bool,
 }
 
 /// The key under which a value is kept, if it is in a dictionary or an object, and what its reader does.
@@ -51,7 +53,7 @@ impl Readers {
     pub fn only_evaluate(&self, view: &FileView<'_>, call: Id) -> bool {
         let uses: Vec<Use> = self.of(view, call).into_iter().map(|(_, use_)| use_).collect();
         let is_seen = uses.contains(&Use::Evaluates) && !uses.contains(&Use::Unknown);
-        let is_left = || uses.is_empty() && self.trains && stays_in_sight(view, call);
+        let is_left = || uses.is_empty() && self.trains && !self.reads_any && stays_in_sight(view, call);
         !uses.contains(&Use::Trains) && (is_seen || is_left() || is_named_for_evaluation(view, call))
     }
 
@@ -98,7 +100,7 @@ impl Reading<'_, '_, '_> {
                 given(file, call.id).collect()
             };
             let seen = seen.entry((use_.clone(), is_loop)).or_default();
-            self.origins.walk_unseen(place, &through, seen, &mut |value, is_origin| {
+            let is_followed = self.origins.walk_unseen(place, &through, seen, &mut |value, is_origin| {
                 let (file, id) = (self.origins.files()[value.place.file], value.place.id);
                 if !value.is_whole() {
                     return;
@@ -117,6 +119,7 @@ impl Reading<'_, '_, '_> {
                     searched.extend((searches && value.key().is_none()).then_some(place));
                 }
             });
+            readers.reads_any |= is_loop && !is_followed;
         };
         for (number, view) in self.views.iter().enumerate() {
             let index = &view.index;
@@ -340,6 +343,29 @@ mod tests {
         let train = "#- train.py\nfrom data import load\nfrom engine import fit\na, c = load()\nfit(a)\nfor x in c:\n    net(x)\n";
         check(&format!("{first}{engine}{train}"), false);
         check(&format!("{second}{engine}{train}"), true);
+    }
+
+    /// More values than are followed, of which the loader may be one.
+    #[test]
+    fn a_loader_among_hundreds_of_values() {
+        let trained = "for x in DataLoader(d):\n    net(x).backward()\n";
+        let made = "def make():\n    return DataLoader(b)\n           ^^^^^^^^^^^^^\n";
+        let reads = "class Base:\n    def fit(self):\n        for x in self.a:\n            net(x).backward()\n";
+        let class = |n: usize| format!("class C{n}(Base):\n    def f(self):\n        self.a = g{n}()\n");
+        let last = "class Last(Base):\n    def f(self):\n        self.a = make()\n";
+        for count in [3, 420] {
+            let family: String = (0..count).map(class).collect();
+            check(&format!("{trained}{made}{reads}{family}{last}"), false);
+        }
+        // An earlier loop that could not be followed to its end does not answer for a later one.
+        let chosen = (0..160).map(|n| format!("f{n}(), ")).collect::<String>();
+        let others = (0..80).map(|n| format!("n{n}, ")).collect::<String>();
+        let assigned = (0..80).map(|n| format!("n{n} = g{n}(t), h{n}(t), i{n}(t)\n")).collect::<String>();
+        let chosen = format!("a = make() if t else [{chosen}][t]\n{assigned}");
+        let earlier = format!("for a_ in [a, {others}]:\n    for x in a_:\n        net(x).backward()\n");
+        let reads = "for x in a:\n    net(x).backward()\n";
+        check(&format!("{trained}{made}{chosen}{earlier}{reads}"), false);
+        check(&format!("{trained}{made}{chosen}{reads}"), false);
     }
 
     #[test]

@@ -258,8 +258,8 @@ impl<'d> Lists<'d> {
             {
                 named.entry(&listed.name).or_insert((string, text));
             }
-            let is_run = runs_programs && !is_key && !is_looked_up;
-            for command in commands_in(text).filter(|_| is_run) {
+            let is_run = |command: &Command<'_>| (runs_programs || command.has_options) && !is_key && !is_looked_up;
+            for command in commands_in(text).filter(is_run) {
                 let is_given = || index.ancestors(string).any(|a| index.kind(a) == k.argument_list);
                 if let Some(listed) = self.entry(COMMANDS, command.name)
                     && (command.is_plain || is_given())
@@ -650,13 +650,16 @@ struct Command<'t> {
     name: &'t str,
     /// What follows can't be the rest of a sentence.
     is_plain: bool,
+    has_options: bool,
 }
 
 fn commands_in(text: &str) -> impl Iterator<Item = Command<'_>> {
     text.split(['|', ';', '&', '\n', '`', '(']).filter_map(|part| {
         let mut words = part.split_whitespace().skip_while(|word| word.contains('=') || *word == "sudo");
         let first = words.next()?;
-        let is_plain = words.next().is_none_or(|next| next.starts_with(['-', '>', '{']));
-        Some(Command { name: first.rsplit('/').next().unwrap_or(first), is_plain })
+        let next = words.next();
+        let is_plain = next.is_none_or(|next| next.starts_with(['-', '>', '{']));
+        let has_options = next.is_some_and(|next| next.starts_with('-') && next.len() > 1);
+        Some(Command { name: first.rsplit('/').next().unwrap_or(first), is_plain, has_options })
     })
 }

@@ -109,21 +109,24 @@ impl OwnNames {
     }
 }
 
-/// What was told: the parts of the text, and what they say, without quotes.
+/// What was told: the parts of the text, the strings among them, and what the others say.
 struct Told<'t> {
     ranges: Ranges,
     texts: SortedSet<&'t str>,
+    names: SortedSet<&'t str>,
 }
 
 impl<'t> Told<'t> {
     fn of(text: &'t str, ranges: &[Range<usize>]) -> Self {
-        let texts = ranges.iter().map(|range| text[range.clone()].trim_matches(['"', '\''])).collect();
+        let (quoted, names): (Vec<&str>, Vec<&str>) =
+            ranges.iter().map(|range| &text[range.clone()]).partition(|told| told.starts_with(['"', '\'']));
+        let texts = quoted.into_iter().map(|text| text.trim_matches(['"', '\''])).collect();
         // A remark on a call is about its callee; what is given to it is another matter.
         let told = |range: &Range<usize>| {
             let whole = &text[range.clone()];
             range.start..range.start + whole.find('(').unwrap_or(whole.len())
         };
-        Self { ranges: Ranges::by(ranges.iter().map(told)), texts }
+        Self { ranges: Ranges::by(ranges.iter().map(told)), texts, names: names.into_iter().collect() }
     }
 }
 
@@ -278,7 +281,8 @@ pub(crate) fn unaccounted(
     let covers = |name: &str, text: &str| name.strip_suffix('*').map_or(text == name, |start| text.starts_with(start));
     let lists = [NEEDED, COMMANDS, VARIABLES, CHOOSING].into_iter().flat_map(|list| definitions.names(list));
     let names = lists.map(|listed| listed.name.as_str());
-    let told_names: Vec<&str> = names.filter(|name| told.texts.iter().any(|text| covers(name, text))).collect();
+    let is_said = |name: &&str| told.texts.iter().chain(&told.names).any(|text| covers(name, text));
+    let told_names: Vec<&str> = names.filter(is_said).collect();
     let is_told = |string: Id, text: &str| {
         let is_covered = || plain_string(index, string).is_some() && told_names.iter().any(|name| covers(name, text));
         told.texts.contains(text) || text.contains("://") || is_covered()
@@ -327,8 +331,12 @@ pub(crate) fn unaccounted(
     let found = |(id, text): (Id, &str)| {
         let whole = index.parent(id).filter(|around| index.is_label(id) && dotted(index, *around).is_some());
         let range = index.range(whole.unwrap_or(id));
-        let said = if whole.is_some() { &index.text[range.clone()] } else { text };
-        Found { message: messages::speaks_of_cuda(shown(said)), range, severity: Severity::Info }
+        let said = shown(if whole.is_some() { &index.text[range.clone()] } else { text });
+        let message = match has(definitions, HARMLESS, Some(&said)) {
+            true => messages::cuda_name_harmless(said),
+            false => messages::speaks_of_cuda(said),
+        };
+        Found { message, range, severity: Severity::Info }
     };
     named.into_iter().map(found).collect()
 }

@@ -74,7 +74,10 @@ fn what_is_told_hides_nothing_else() {
     check("os.environ[\"FORCE_CUDA\"] = \"1\"\n", &[(1, "FORCE_CUDA")]);
     // Names that have a message where they are used, in a file that does not use them.
     check("backends = (\"cubin\", \"nvcc\")\n", &[(1, "nvcc")]);
-    check("with patch(\"torch.version.cuda\", \"11.8\"):\n    pass\n", &[(1, "torch.version.cuda")]);
+    check(
+        "x = torch.cuda.is_available()\n@patch(\"torch.cuda.is_available\")\ndef f():\n    pass\n",
+        &[(2, "torch.cuda.is_available")],
+    );
     check("x = foo.settings[\"cuda_ready\"], tensor.cuda_ready\n", &[(1, "tensor.cuda_ready")]);
     check("print(load(\"libcuda.so\"), \"cuda_on\".format(a))\n", &[(1, "libcuda.so")]);
     check("if str(e).startswith(\"CUDA out of memory\"):\n    pass\n", &[(1, "CUDA out of memory")]);
@@ -272,6 +275,7 @@ fn programs_of_nvidias_driver() {
     check("import os\nx = os.popen(\"/usr/bin/nvidia-smi -q | grep Free\")\n", 2, WARNING, "`nvidia-smi` is a program");
     check("import shutil\nx = shutil.which(\"nvcc\")\n", 2, INFO, "`nvcc` is a program");
     check_silent("import subprocess\nversions = {\"nvcc\": 2}\nif kind == \"nvcc\" or versions[\"nvcc\"]:\n    pass\n");
+    check("line = \"nvidia-smi --query-gpu=name\"\nrun(line)\n", 1, WARNING, "`nvidia-smi` is a program");
     check("label(\"nvcc\")\n", 1, INFO, "`nvcc` refers to CUDA or other software from NVIDIA");
     check_silent("print(\"nvidia-smi\")\n\"nvidia-smi\"\nx = \"nvidia-smi is not installed\"\n");
 }

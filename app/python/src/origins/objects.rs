@@ -66,6 +66,22 @@ fn lists<'m, 't, L>(
     named.into_iter().filter_map(|name| Some((name, lists.get(name)?)))
 }
 
+/// What objects of a class keep under an attribute.
+#[derive(Default)]
+struct Kept<'t> {
+    /// What methods assign to it, and to items of it: the names of lists of stores, and the places in them.
+    attributes: Vec<(&'t str, usize)>,
+    items: Vec<(&'t str, usize)>,
+    /// What the bodies of the classes give it.
+    members: Vec<Place>,
+}
+
+impl Kept<'_> {
+    fn count(&self) -> usize {
+        self.attributes.len() + self.items.len() + self.members.len()
+    }
+}
+
 impl<'t> Store<'t> {
     fn fits(&self, part: Part<'t>) -> bool {
         match part {
@@ -113,77 +129,57 @@ impl<'t> Origins<'_, 't> {
     /// The values of an attribute of an object of the class at the value's place; none if it is the object itself, or nothing
     /// assigns them.
     pub(super) fn of_instance(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
-        let (name, item) = taken_first(value)?;
-        let related = self.related(value.place);
+        let Kept { attributes, items, members } = self.kept_by(value);
         let inner = value.inside(value.place.id);
-        let mut found: Vec<Origin<'t>> =
-            self.in_order(self.attributes(&related, name)).map(|store| held(value, store)).collect();
-        if let Some(item) = item {
-            found.extend(self.in_order(self.items(&related, name, item)).map(|store| held(&inner, store)));
-        }
-        found.extend(self.members(&related, name).map(|place| inner.in_file(place.file, place.id)));
+        let attributes = self.in_order(attributes).map(|store| held(value, store));
+        let found = attributes.chain(self.in_order(items).map(|store| held(&inner, store)));
+        let members = members.into_iter().map(|place| inner.in_file(place.file, place.id));
+        let found: Vec<Origin<'t>> = found.chain(members).collect();
         (!found.is_empty()).then_some(found)
     }
 
-    /// How many values [`Self::of_instance`] has; more than a walk looks at are not counted.
-    fn count_of_instance(&self, value: &Origin<'t>) -> usize {
-        let Some((name, item)) = taken_first(value) else { return 0 };
-        let related = self.related(value.place);
-        let attributes = self.attributes(&related, name).map(|_| ());
-        let items = item.into_iter().flat_map(|item| self.items(&related, name, item)).map(|_| ());
-        let members = self.members(&related, name).map(|_| ());
-        attributes.chain(items).chain(members).take(MOST_VALUES + 1).count()
+    /// What objects of the class at the value's place keep under what is taken out of it. Of more than a walk looks at, some
+    /// are left out.
+    fn kept_by(&self, value: &Origin<'t>) -> Kept<'t> {
+        let mut kept = Kept::default();
+        let Some((last @ Part::Attribute(name), rest)) = value.parts.split_last() else { return kept };
+        for class in &*self.related(value.place) {
+            self.add_stores(&mut kept.attributes, self.own.attributes.get(class), *last);
+            // `self.name["key"] = value`
+            if let Some(item) = rest.last() {
+                self.add_stores(&mut kept.items, self.own.items.get(&(*class, *name)), *item);
+            }
+            let members = self.members.get(class).and_then(|members| members.get(name)).into_iter().flatten();
+            kept.members.extend(members.map(|id| Place { id: *id, ..*class }));
+            if kept.count() > MOST_VALUES {
+                break;
+            }
+        }
+        kept
+    }
+
+    fn add_stores(
+        &self,
+        to: &mut Vec<(&'t str, usize)>,
+        kept: Option<&FxHashMap<&'t str, Vec<usize>>>,
+        part: Part<'t>,
+    ) {
+        for (name, places) in kept.into_iter().flat_map(|kept| lists(kept, part)) {
+            let stores = &self.stores[name];
+            to.extend(places.iter().filter(|at| stores[**at].fits(part)).map(|at| (name, *at)));
+        }
     }
 
     /// Whether a value is an attribute of objects of a class that keep more under it than a walk looks at.
     pub(super) fn has_too_many(&self, value: &Origin<'t>) -> bool {
         let is_of_class = self.file(value.place).index.kind(value.place.id) == kinds().class_definition;
-        is_of_class && self.count_of_instance(value) > MOST_VALUES
+        is_of_class && self.kept_by(value).count() > MOST_VALUES
     }
 
     /// The same attribute of the class of an object; none if its objects keep nothing under it.
     pub(super) fn in_class(&self, value: &Origin<'t>, class: Place) -> Option<Origin<'t>> {
         let in_class = value.in_file(class.file, class.id);
-        (self.count_of_instance(&in_class) > 0).then_some(in_class)
-    }
-
-    /// The places of what methods of classes assign to an attribute of their objects.
-    fn attributes<'o>(
-        &'o self,
-        classes: &'o [Place],
-        name: &'t str,
-    ) -> impl Iterator<Item = (&'t str, usize)> + use<'o, 't> {
-        let kept = classes.iter().filter_map(|class| self.own.attributes.get(class));
-        self.fitting(kept, Part::Attribute(name))
-    }
-
-    /// The same for an item of an attribute: `self.name["key"] = value`.
-    fn items<'o>(
-        &'o self,
-        classes: &'o [Place],
-        name: &'t str,
-        item: Part<'t>,
-    ) -> impl Iterator<Item = (&'t str, usize)> + use<'o, 't> {
-        let kept = classes.iter().filter_map(move |class| self.own.items.get(&(*class, name)));
-        self.fitting(kept, item)
-    }
-
-    fn fitting<'o>(
-        &'o self,
-        kept: impl Iterator<Item = &'o FxHashMap<&'t str, Vec<usize>>>,
-        part: Part<'t>,
-    ) -> impl Iterator<Item = (&'t str, usize)> {
-        let lists = kept.flat_map(move |kept| lists(kept, part));
-        let places = lists.flat_map(|(name, places)| places.iter().map(move |at| (name, *at)));
-        places.filter(move |(name, at)| self.stores[name][*at].fits(part))
-    }
-
-    /// What the bodies of classes give an attribute.
-    fn members<'o>(&'o self, classes: &'o [Place], name: &'t str) -> impl Iterator<Item = Place> + use<'o> {
-        classes.iter().flat_map(move |class| {
-            let here = self.members.get(class).and_then(|members| members.get(name)).into_iter().flatten();
-            here.map(|id| Place { id: *id, ..*class })
-        })
+        (self.kept_by(&in_class).count() > 0).then_some(in_class)
     }
 
     /// What methods keep in their own objects.
@@ -214,8 +210,7 @@ impl<'t> Origins<'_, 't> {
     }
 
     /// These stores, in the order of the files.
-    fn in_order(&self, places: impl Iterator<Item = (&'t str, usize)>) -> impl Iterator<Item = &Store<'t>> {
-        let mut places: Vec<(&str, usize)> = places.collect();
+    fn in_order(&self, mut places: Vec<(&'t str, usize)>) -> impl Iterator<Item = &Store<'t>> {
         sorting::by_key(&mut places, |(name, at)| (name.is_empty(), *at));
         places.into_iter().map(|(name, at)| &self.stores[name][at])
     }
@@ -468,13 +463,6 @@ fn reached(class: Place, onward: &FxHashMap<Place, Vec<Place>>) -> Vec<Place> {
         at += 1;
     }
     found
-}
-
-/// The attribute that is first taken out of an object, and what is taken out of that.
-fn taken_first<'t>(value: &Origin<'t>) -> Option<(&'t str, Option<Part<'t>>)> {
-    let (last, rest) = value.parts.split_last()?;
-    let Part::Attribute(name) = *last else { return None };
-    Some((name, rest.last().copied()))
 }
 
 /// The value of a store where a part of its object is read.

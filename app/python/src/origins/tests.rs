@@ -1,4 +1,4 @@
-use super::{Conventions, Origins, Place};
+use super::{Conventions, Origins, Place, Seen};
 use crate::file::PythonFile;
 use crate::tree::Tree;
 use sorting::SortedSet;
@@ -53,6 +53,32 @@ fn assignments_that_reach_a_place() {
     check("x = None\nx = x or a()\nhere(x)\n", &["None", "a()"]);
     check("with a() as x:\n    here(x)\n", &["x"]);
     check("here(x)\n", &["x"]);
+}
+
+/// How many values each of two walks visits, of which the second has the same question; and whether they were complete.
+fn visited_twice(program: &str) -> [(usize, bool); 2] {
+    let tree = Tree::parse(program);
+    let file = PythonFile::read("train.py", &tree);
+    let origins = Origins::of(vec![&file], CONVENTIONS);
+    let mut seen = Seen::default();
+    let mut walk = |call: usize| {
+        let id = file.index.arguments(file.calls("here")[call]).ids().next().expect("an argument");
+        let mut count = 0;
+        let is_complete =
+            origins.walk_unseen(Place { file: 0, id }, &|_| Vec::new(), &mut seen, &mut |_, _| count += 1);
+        (count, is_complete)
+    };
+    [walk(0), walk(1)]
+}
+
+#[test]
+fn a_walk_answers_for_another_if_it_was_complete() {
+    let list = |count: usize| (0..count).map(|n| format!("f{n}(), ")).collect::<String>();
+    let program = |count| format!("x = [{}][n]\nhere(x)\nhere(x)\n", list(count));
+    let [first, second] = visited_twice(&program(3));
+    assert_eq!((first.1, second), (true, (1, true)));
+    let [first, second] = visited_twice(&program(500));
+    assert_eq!((first, first.1), (second, false));
 }
 
 #[test]

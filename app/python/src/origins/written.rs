@@ -282,7 +282,7 @@ impl<'t> Origins<'_, 't> {
     }
 
     fn directly_before(&self, value: &Origin<'t>) -> Option<Vec<Origin<'t>>> {
-        let Some(places) = self.passed(value.place) else { return self.before(value) };
+        let Some(places) = self.passed(value.place) else { return Some(self.assigned(self.before(value)?)) };
         let (function, ..) = self.parameter(value.place)?;
         let name = self.file(value.place).index.text_of(value.place.id);
         let may_be_unpacked = |call: &Place| {
@@ -292,6 +292,15 @@ impl<'t> Origins<'_, 't> {
         };
         let is_known = !self.callers(function).iter().any(may_be_unpacked) && !self.is_passed_on(function);
         is_known.then(|| places.iter().map(|place| value.in_file(place.file, place.id)).collect())
+    }
+
+    /// What objects keep, in place of attributes of their classes: code can't name an object by its class.
+    fn assigned(&self, values: Vec<Origin<'t>>) -> Vec<Origin<'t>> {
+        let of_class = |value: &Origin<'t>| {
+            let is_class = self.file(value.place).index.kind(value.place.id) == kinds().class_definition;
+            if is_class { self.of_instance(value) } else { None }
+        };
+        values.into_iter().flat_map(|value| of_class(&value).unwrap_or_else(|| vec![value])).collect()
     }
 
     /// Whether a function is a value somewhere, such as an argument, so that calls of it are not seen.
