@@ -76,7 +76,7 @@ fn a_walk_answers_for_another_if_it_was_complete() {
     let list = |count: usize| (0..count).map(|n| format!("f{n}(), ")).collect::<String>();
     let program = |count| format!("x = [{}][n]\nhere(x)\nhere(x)\n", list(count));
     let [first, second] = visited_twice(&program(3));
-    assert_eq!((first.1, second), (true, (1, true)));
+    assert!(first.1 && second.1 && second.0 + 3 < first.0, "{first:?} {second:?}");
     let [first, second] = visited_twice(&program(500));
     assert_eq!((first, first.1), (second, false));
 }
