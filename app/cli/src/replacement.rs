@@ -147,7 +147,9 @@ impl<'a> Replacement<'a> {
             return Err(changed());
         }
         // Again: they may have changed as well.
-        let is_shared = self.is_shared || !attributes::keep(&file, &about, &folder.file(self.new.name(), false)?);
+        let is_shared = self.is_shared
+            || has_other_names(&about)
+            || !attributes::keep(&file, &about, &folder.file(self.new.name(), false)?);
         Ok(if is_shared { Checked::Shared(folder, self) } else { Checked::Own(folder, self) })
     }
 
@@ -164,9 +166,10 @@ impl<'a> Replacement<'a> {
     /// check. Where that is unknown, the new one replaces it: what is written between the check and that is lost.
     fn exchange(self, folder: &Folder, exchange: Exchange) -> Result<Option<Exchanged<'a>>> {
         let Replacement { place, old, bytes, new, .. } = self;
+        let about = folder.file(new.name(), false)?.metadata()?;
         if exchange(folder, new.name(), place.name())? {
             let other = new.keep().file_name().unwrap_or_default().to_owned();
-            return Ok(Some(Exchanged { place, old, bytes, other }));
+            return Ok(Some(Exchanged { place, old, bytes, about, other }));
         }
         folder.rename(new.name(), place.name())?;
         new.keep();
@@ -192,18 +195,21 @@ enum Checked<'a> {
 pub(crate) struct Replaced<'a>(Option<Exchanged<'a>>);
 
 impl Replaced<'_> {
-    /// Removes the old file. If somebody has changed that meanwhile, it gets its name back.
+    /// Removes the old file. If somebody has changed that meanwhile, it gets its name back. If the name has another file than
+    /// the new one by now, such as one that an editor has saved, that one stays.
     ///
     /// The later the better: a program that had opened the file before the exchange writes into the old one. What it writes
     /// after this is lost, and can't be noticed: a file without a name exists until its last user closes it.
     pub(crate) fn finish(self) -> Result<()> {
         let Some(exchanged) = self.0 else { return Ok(()) };
-        // If the folder was moved away, it has both files, and the next run there removes the old one.
-        let Ok(folder) = exchanged.place.open() else { return Ok(()) };
+        // It has both files, and the next run there removes the old one.
+        let moved = |_| Error::other("its folder was moved while the port was made; port it again there");
+        let folder = exchanged.place.open().map_err(moved)?;
         exchanged.settle(&folder)?;
+        let is_there = folder.has(exchanged.place.name(), &exchanged.about);
         // If that fails, the next run removes it.
         folder.remove(&exchanged.other).ok();
-        Ok(())
+        if is_there { Ok(()) } else { Err(changed()) }
     }
 }
 
@@ -212,6 +218,8 @@ struct Exchanged<'a> {
     place: Place,
     old: &'a [u8],
     bytes: &'a [u8],
+    /// The new file.
+    about: Metadata,
     /// The name of the old file.
     other: OsString,
 }
@@ -315,6 +323,34 @@ mod tests {
         fs::write(folder.join("a.py"), "old").unwrap();
         put(prepare(&folder)).finish().unwrap();
         assert_eq!(texts(&folder), ["new"]);
+    }
+
+    #[test]
+    fn what_an_editor_saves_as_a_new_file_later_is_kept_and_named() {
+        let (_home, folder) = home();
+        let replaced = prepare(&folder).put().unwrap_or_else(|unput| panic!("{}", unput.error));
+        fs::write(folder.join("a.swp"), "mine").unwrap();
+        fs::rename(folder.join("a.swp"), folder.join("a.py")).unwrap();
+        assert!(replaced.finish().unwrap_err().to_string().contains("it was changed"));
+        assert_eq!(texts(&folder), ["mine"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_moved_after_the_exchange_is_named() {
+        let (home, folder) = home();
+        let replaced = prepare(&folder).put().unwrap_or_else(|unput| panic!("{}", unput.error));
+        fs::rename(&folder, home.path().join("moved")).unwrap();
+        assert!(replaced.finish().unwrap_err().to_string().contains("its folder was moved"));
+        assert_eq!(texts(&home.path().join("moved")), ["new", "old"]);
+    }
+
+    #[test]
+    fn a_second_name_that_a_file_gets_meanwhile_stays_its_name() {
+        let (_home, folder) = home();
+        let replacement = prepare(&folder);
+        fs::hard_link(folder.join("a.py"), folder.join("b.py")).unwrap();
+        replacement.put().unwrap_or_else(|unput| panic!("{}", unput.error)).finish().unwrap();
+        assert_eq!(texts(&folder), ["new", "new"]);
     }
 
     #[test]

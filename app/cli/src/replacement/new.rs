@@ -4,7 +4,7 @@ use crate::replacement::folder::Folder;
 use crate::said::say_line;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::hash::Hasher;
 use std::io::{ErrorKind, Result};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,8 @@ static PLACE: LazyLock<String> = LazyLock::new(|| {
     place.map_or("0".to_owned(), |place| format!("{:x}", place.bytes().fold(0x811c_9dc5, mixed)))
 });
 
-/// No run writes for that long.
+/// A run that still writes, and whose process is not known, has changed its files since then. One that takes longer, or was
+/// stopped for that long, loses only what it still needs to replace a file, and says that it can't.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Removes the new files of killed runs, once per folder: those of processes that no longer exist, and, if nothing is
@@ -114,7 +115,7 @@ pub(crate) fn sweep(folder: &Path) {
     let is_first = SWEPT.lock().is_ok_and(|mut swept| swept.get_or_insert_default().insert(whole));
     let entries = is_first.then(|| fs::read_dir(folder)).into_iter().flatten().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
-        match left_behind(&path, &PLACE) {
+        match left_behind(&path, &PLACE, SystemTime::now()) {
             LeftBehind::No => {}
             LeftBehind::Ours => _ = fs::remove_file(path),
             LeftBehind::Written => say_line!(
@@ -136,7 +137,7 @@ enum LeftBehind {
     Written,
 }
 
-fn left_behind(file: &Path, place: &str) -> LeftBehind {
+fn left_behind(file: &Path, place: &str, now: SystemTime) -> LeftBehind {
     let name = file.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX));
     let parts: Vec<&str> = name.unwrap_or_default().split('-').collect();
     let (its_place, process, count, hashes) = match parts[..] {
@@ -151,8 +152,8 @@ fn left_behind(file: &Path, place: &str) -> LeftBehind {
     let is_over = if its_place == place && place != "0" {
         !Path::new("/proc").join(process).exists()
     } else {
-        let changed = fs::symlink_metadata(file).and_then(|about| about.modified());
-        changed.is_ok_and(|then| SystemTime::now().duration_since(then).is_ok_and(|age| age > ABANDONED))
+        let then = fs::symlink_metadata(file).and_then(|about| last_touched(&about));
+        then.is_ok_and(|then| now.duration_since(then).is_ok_and(|age| age > ABANDONED))
     };
     let is_own = |hashes: [&str; 2]| {
         let is_file = file.symlink_metadata().is_ok_and(|about| about.is_file());
@@ -163,6 +164,20 @@ fn left_behind(file: &Path, place: &str) -> LeftBehind {
         Some(hashes) if !is_own(hashes) => LeftBehind::Written,
         _ => LeftBehind::Ours,
     }
+}
+
+/// When a file was last written or renamed: after an exchange, the old file has the name, and was perhaps written years ago.
+#[cfg(unix)]
+fn last_touched(about: &Metadata) -> Result<SystemTime> {
+    use std::os::unix::fs::MetadataExt;
+    let renamed = Duration::from_secs(about.ctime().try_into().unwrap_or(0));
+    Ok(about.modified()?.max(SystemTime::UNIX_EPOCH + renamed))
+}
+
+/// Files are not exchanged here.
+#[cfg(not(unix))]
+fn last_touched(about: &Metadata) -> Result<SystemTime> {
+    about.modified()
 }
 
 /// Of one file among few, to recognise it; if another release of the standard library computes another, a file is named
@@ -200,9 +215,8 @@ mod tests {
         let check_text = |name: &str, text: &str, hours: u64, place: &str, expected: LeftBehind| {
             let path = home.path().join(name);
             fs::write(&path, text).unwrap();
-            let file = File::options().write(true).open(&path).unwrap();
-            file.set_modified(SystemTime::now() - Duration::from_secs(hours * 60 * 60)).unwrap();
-            assert_eq!(left_behind(&path, place), expected, "{name}, {hours} hours, seen from {place}");
+            let now = SystemTime::now() + Duration::from_secs(hours * 60 * 60);
+            assert_eq!(left_behind(&path, place, now), expected, "{name}, {hours} hours, seen from {place}");
         };
         let check = |name: &str, hours: u64, place: &str, expected: bool| {
             check_text(name, "", hours, place, if expected { LeftBehind::Ours } else { LeftBehind::No });
@@ -222,6 +236,15 @@ mod tests {
         // In another container the same number is another process.
         check(&format!("{PREFIX}decade-{ended}-0"), 0, "c0ffee", false);
         check(&format!("{PREFIX}decade-{own}-0"), 48, "c0ffee", true);
+        // An old file that a run has exchanged has the name since then, whenever it was written.
+        let exchanged = home.path().join(format!("{PREFIX}decade-{ended}-8-{}-{}", hash(b"old"), hash(b"new")));
+        fs::write(&exchanged, "old").unwrap();
+        let file = File::options().write(true).open(&exchanged).unwrap();
+        file.set_modified(SystemTime::now() - 2 * ABANDONED).unwrap();
+        if cfg!(unix) {
+            assert_eq!(left_behind(&exchanged, "c0ffee", SystemTime::now()), LeftBehind::No);
+        }
+        assert_eq!(left_behind(&exchanged, "c0ffee", SystemTime::now() + 2 * ABANDONED), LeftBehind::Ours);
         // If processes can't be queried, the day decides.
         check(&format!("{PREFIX}0-{ended}-7"), 0, "0", false);
         check(&format!("{PREFIX}0-{ended}-7"), 48, "0", true);
