@@ -105,7 +105,7 @@ impl Replacement<'_> {
         if about.permissions().readonly() {
             return Err(Error::new(ErrorKind::PermissionDenied, "it is read-only"));
         }
-        let new = New::beside(&place.path)?.fill(|path| fs::write(path, bytes))?;
+        let new = New::private_beside(&place.path)?.fill(|path| fs::write(path, bytes))?;
         let is_kept = attributes::keep(&file, &about, &File::open(&new.path)?);
         // Now rather than later: a longer name may need space on the disk.
         let new = new.ready_for_exchange(&folder, old, bytes)?;

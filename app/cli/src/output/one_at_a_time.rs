@@ -19,7 +19,8 @@ pub(crate) fn claim(paths: &[PathBuf]) -> Result<Vec<File>> {
         let lock = if is_held { opened.try_lock() } else { opened.try_lock_shared() };
         match lock {
             Err(TryLockError::WouldBlock) => bail!(
-                "another port is writing in {}, so nothing was written; try again when it has finished",
+                "another port is writing in {}, or another program has locked it, so nothing was written; try again \
+                 when it has finished",
                 folder.display()
             ),
             Err(TryLockError::Error(_)) => {}
@@ -33,8 +34,9 @@ pub(crate) fn claim(paths: &[PathBuf]) -> Result<Vec<File>> {
 /// process can stop itself with a second lock.
 ///
 /// They end at the first one with another owner, such as `/home`. Anyone who can read a folder can lock it, for whatever
-/// reason, and none of a user's ports would begin then. A port that is started there, of everybody's files, is the one case
-/// in which two can write at once; neither loses anything by it, since each compares the files that it replaces.
+/// reason, and none of a user's ports would begin then. So two can write at once where
+/// a port of everybody's files is started there; neither loses anything by it, since each compares the files that it
+/// replaces.
 fn folders(paths: &[PathBuf]) -> BTreeMap<PathBuf, bool> {
     let mut folders = BTreeMap::new();
     let whole = paths.iter().filter(|path| !is_stdin(path)).filter_map(|path| fs::canonicalize(path).ok());

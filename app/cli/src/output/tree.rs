@@ -15,7 +15,8 @@ use std::path::{Component, Path, PathBuf};
 
 /// Writes the ported tree into `out`. If the project is a folder, everything else in it is copied as well, links as
 /// links; what is not in the copy is reported. Nothing is written if there is a conflict: a file of the project, or,
-/// without `force`, a file that differs from the port. An interruption leaves complete files and no others. Returns whether all that belongs to the project is in the copy.
+/// without `force`, a file that differs from the port. An interruption leaves complete files and no others. Returns whether
+/// all that belongs to the project is in the copy.
 pub(crate) fn write_tree(project: &Project, ported: &Ported, out: &Path, force: bool) -> Result<bool> {
     let whole_out = std::path::absolute(out).unwrap_or_else(|_| out.to_path_buf());
     let mut listing = Listing::default();
@@ -130,13 +131,18 @@ impl Content<'_> {
                 linked.with_context(|| format!("{} can't be linked", file.display()))?;
             }
             Content::Copied(from) => {
-                let copied = New::beside(file).and_then(|new| new.fill(|path| copy(from, path))?.rename(file));
+                let copied = New::private_beside(file).and_then(|new| new.fill(|path| copy(from, path))?.rename(file));
                 copied.with_context(|| format!("{} can't be copied", from.display()))?;
             }
-            Content::Ported(text, _) => {
-                let written = New::beside(file).and_then(|new| new.fill(|path| fs::write(path, text))?.rename(file));
+            Content::Ported(text, from) => {
+                let new = if from.is_some() { New::private_beside(file) } else { New::beside(file) };
+                let fill = |path: &Path| {
+                    fs::write(path, text)?;
+                    self.copy_permissions(path);
+                    Ok(())
+                };
+                let written = new.and_then(|new| new.fill(fill)?.rename(file));
                 written.with_context(|| format!("{} can't be written", file.display()))?;
-                self.copy_permissions(file);
             }
         }
         Ok(())
@@ -154,14 +160,18 @@ impl Content<'_> {
     }
 }
 
-/// Copies a file with its permissions. It may be data that takes minutes, which an interruption does not wait for.
+/// Copies a file with its permissions, which also hold while it is copied. It may be data that takes minutes, which an
+/// interruption does not wait for.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     const CHUNK: u64 = 64 * 1024 * 1024;
     let (from, mut to) = (fs::File::open(from)?, fs::File::options().write(true).open(to)?);
+    let permissions = from.metadata()?.permissions();
+    to.set_permissions(permissions.clone())?;
     while interruption::came().is_none() && std::io::copy(&mut (&from).take(CHUNK), &mut to)? > 0 {}
     match interruption::came() {
         Some(_) => Err(ErrorKind::Interrupted.into()),
-        None => to.set_permissions(from.metadata()?.permissions()),
+        // Again: whatever is written into a file takes the right to run as its owner from it.
+        None => to.set_permissions(permissions),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::replacement::folder::Folder;
 use crate::said::say_line;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::Hasher;
 use std::io::{ErrorKind, Result};
 use std::path::{Path, PathBuf};
@@ -23,13 +23,25 @@ pub(crate) struct New {
 impl New {
     /// An empty file. Its name is short, since that of the other may have the maximum length.
     pub(crate) fn beside(file: &Path) -> Result<New> {
+        New::create(file, File::options().write(true))
+    }
+
+    /// The same for a text that only its owner may read until it has the permissions of another.
+    pub(crate) fn private_beside(file: &Path) -> Result<New> {
+        let mut options = File::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        New::create(file, options.write(true))
+    }
+
+    fn create(file: &Path, options: &mut OpenOptions) -> Result<New> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         sweep(file.parent().unwrap_or(Path::new("")));
         let (place, process) = (&*PLACE, std::process::id());
         loop {
             let number = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = file.with_file_name(format!("{PREFIX}{place}-{process}-{number}"));
-            match File::create_new(&path) {
+            match options.create_new(true).open(&path) {
                 Ok(_) => return Ok(New { path }),
                 // A killed run had the same number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -56,12 +68,16 @@ impl New {
     /// Becomes a file that does not exist yet, otherwise [`ErrorKind::AlreadyExists`].
     pub(crate) fn place(self, file: &Path) -> Result<()> {
         match fs::hard_link(&self.path, file) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists && file.symlink_metadata().is_err() => {
-                // The disk knows no second names.
-                self.rename(file)
-            }
+            // The disk knows no second names.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => self.claim(file),
             linked => linked,
         }
+    }
+
+    /// The same without a second name: an empty file takes the name first, since a rename would replace any other.
+    fn claim(self, file: &Path) -> Result<()> {
+        File::create_new(file)?;
+        self.rename(file).inspect_err(|_| _ = fs::remove_file(file))
     }
 
     /// Replaces a file.
@@ -251,6 +267,28 @@ mod tests {
         for name in ["-1.whole", "notes", "c0ffee-1", "c0ffee-1-x", "c0ffee--1", "c0ffee-1-2-3"] {
             check(&format!("{PREFIX}{name}"), 48, "c0ffee", false);
         }
+    }
+
+    #[test]
+    fn where_there_are_no_second_names_nothing_is_overwritten_either() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.py");
+        let claim = || New::beside(&path)?.fill(|new| fs::write(new, "new"))?.claim(&path);
+        claim().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        fs::write(&path, "mine").unwrap();
+        assert_eq!(claim().unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_private_file_is_private_from_the_start() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let new = New::private_beside(&home.path().join("a.py")).unwrap();
+        assert_eq!(fs::metadata(&new.path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
