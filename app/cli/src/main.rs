@@ -82,10 +82,10 @@ fn status(done: anyhow::Result<bool>) -> ExitCode {
     match done {
         Ok(true) if said::lost() => ExitCode::from(1),
         Ok(true) => ExitCode::SUCCESS,
-        // What was not written is an error, and a signal is why.
-        Ok(false) => ExitCode::from(interruption::came().unwrap_or(1)),
+        Ok(false) => ExitCode::from(1),
         Err(error) => {
             say_line!("portolan: {error:#}");
+            // A signal that came when nothing was left to be done changes nothing.
             let interrupted = interruption::came().filter(|_| error.is::<interruption::Interrupted>());
             ExitCode::from(interrupted.unwrap_or(if error.is::<usage::Usage>() { 2 } else { 1 }))
         }

@@ -1,7 +1,7 @@
 //! Messages on stderr.
 
 use codemod::{Diagnostic, Edit, Overview, Places, Ported, RemovedComment, Severity, Span, Totals};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The text on disk under the file's name once the command is done, to which the line numbers of messages refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,10 +77,10 @@ pub(crate) fn outline(overview: &Overview<'_>, target: &str, shown: &[&str], on_
     )
 }
 
-/// A one-line summary of a port and its totals.
-pub(crate) fn summary(ported: &Ported, totals: &Totals) -> String {
+/// A one-line summary of a port and its totals. `left` are the changed files that were not written.
+pub(crate) fn summary(ported: &Ported, left: &BTreeSet<usize>, totals: &Totals) -> String {
     let new: Vec<&str> = ported.new_files().map(|file| file.path.as_str()).collect();
-    let changed = ported.files.iter().filter(|file| file.changed).count() - new.len();
+    let changed = ported.files.iter().filter(|file| file.changed).count() - new.len() - left.len();
     let Places { done, to_do, not_possible } = totals.all;
     let mut line = format!("portolan: {}", count(done, "change"));
     line += &format!(" in {} of {}", changed, count(ported.files.len() - new.len(), "file"));

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
-pub(crate) use in_place::write_back;
+pub(crate) use in_place::{WrittenBack, write_back};
 pub(crate) use one_at_a_time::claim;
 pub(crate) use saved_patch::check_is_new;
 pub(crate) use tree::write_tree;

@@ -1,7 +1,9 @@
 //! `portolan port`.
 
 use crate::args::{Format, PortArgs, PortChoice, StyleArg};
+use crate::interruption::Interrupted;
 use crate::messages::{OnDisk, count, messages, outline, removed_comments, summary};
+use crate::output::WrittenBack;
 use crate::project::Project;
 use crate::replacement::New;
 use crate::said::{say, say_line};
@@ -44,9 +46,10 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
     let project = Project::read(&args.paths, args.out.as_deref())?;
     let mut port = port(&project, recipes, &options);
     let idle = idle_options(&project, recipes, &options, &port);
-    let (mut written, mut left) = (true, BTreeSet::new());
+    let (mut written, mut left, mut interrupted) = (true, BTreeSet::new(), 0);
     if args.write {
-        (written, left) = output::write_back(&project, &mut port.ported, args.patch.as_deref())?;
+        WrittenBack { fine: written, left, interrupted } =
+            output::write_back(&project, &mut port.ported, args.patch.as_deref())?;
         drop(claimed);
         for file in port.ported.new_files().filter(|file| project.place_of(file).is_none()) {
             say_line!(
@@ -79,7 +82,7 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         say_line!("{line}");
     }
     let twin = twin(&port, &args.choice);
-    let totals = totals(&project, ported, recipes);
+    let totals = totals(&project, ported, &left, recipes);
     if let Some(file) = &args.report {
         report_page(file, &project, &port, recipes, &totals)?;
     }
@@ -95,11 +98,11 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
         Format::None => {}
         Format::Csv => output::print(&totals::csv(std::slice::from_ref(&totals)))?,
     }
-    let of_them = match left.len() {
+    let of_them = match left.len() - interrupted {
         0 => String::new(),
         left => format!("; {} not written, as said above", count(left, "file")),
     };
-    say_line!("{}{of_them}", summary(ported, &totals));
+    say_line!("{}{of_them}", summary(ported, &left, &totals));
     say!("{}", totals::table(&totals));
     // A copy of the folder names all links that are not in it.
     let is_copy = args.out.is_some() && project.whole_folder;
@@ -116,6 +119,13 @@ pub(crate) fn run(args: &PortArgs) -> Result<bool> {
 
     for sentence in &idle {
         say_line!("portolan: error: {sentence}");
+    }
+    if interrupted > 0 {
+        let patch = if args.patch.is_some() { ", with another --patch or none" } else { "" };
+        let were = if interrupted == 1 { "was" } else { "were" };
+        let message =
+            format!("{} {were} not replaced: run it again to finish the port{patch}", count(interrupted, "file"));
+        return Err(Interrupted::saying(message).into());
     }
     let found = |severity| ported.files.iter().flat_map(|file| &file.diagnostics).any(|d| d.severity == severity);
     Ok(written && idle.is_empty() && !found(Severity::Error) && !(args.check && found(Severity::Warning)))

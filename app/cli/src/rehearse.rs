@@ -14,6 +14,7 @@ use crate::usage::usage;
 use crate::{guides, kit, output, port};
 use anyhow::{Context, Result, bail};
 use codemod::{RecipeSet, Severity, Style};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &RehearseArgs) -> Result<bool> {
             folder
         }
     };
-    let report = port::report(&port, recipes, &args.choice, &totals(&project, &port.ported, recipes));
+    let report = port::report(&port, recipes, &args.choice, &totals(&project, &port.ported, &BTreeSet::new(), recipes));
     fs::write(folder.path().join(REPORT), report).context("can't write the port's report")?;
 
     let (words, result) = (words(args, &start, folder.path(), &original)?, folder.path().join(RESULT));
@@ -130,7 +131,8 @@ fn tell(project: &Project, port: &port::Port, recipes: &RecipeSet) {
     for line in messages(all.filter(|(_, diagnostic, _)| diagnostic.severity == Severity::Error)) {
         say_line!("{line}");
     }
-    say_line!("{}", summary(ported, &totals(project, ported, recipes)));
+    let none = BTreeSet::new();
+    say_line!("{}", summary(ported, &none, &totals(project, ported, &none, recipes)));
 }
 
 /// The kit's command line.

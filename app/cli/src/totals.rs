@@ -1,14 +1,22 @@
 //! The numbers of a port at the end of `portolan port` and `portolan matrix`.
 
 use crate::project::Project;
-use codemod::{KindTotal, Places, Ported, RecipeSet, Totals};
+use codemod::{KindTotal, Places, Ported, PortedFile, RecipeSet, Totals};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The numbers of a port, with those of files that could not be read.
-pub(crate) fn totals(project: &Project, ported: &Ported, recipes: &RecipeSet) -> Totals {
+/// The numbers of a port, with those of files that could not be read. Nothing was done in the files `left`, which were not
+/// written.
+pub(crate) fn totals(project: &Project, ported: &Ported, left: &BTreeSet<usize>, recipes: &RecipeSet) -> Totals {
     let texts = project.inputs.iter().map(|input| input.text.as_deref().unwrap_or_default());
+    let unchanged = |file: &PortedFile| PortedFile { changed: false, ..file.clone() };
+    let files = ported.files.iter().enumerate();
+    let files: Vec<Cow<'_, PortedFile>> = files
+        .map(|(n, file)| if left.contains(&n) { Cow::Owned(unchanged(file)) } else { Cow::Borrowed(file) })
+        .collect();
     // The configuration is at the end of the files, and is not changed.
-    let texts = texts.chain(std::iter::repeat("")).zip(&ported.files);
+    let texts = texts.chain(std::iter::repeat("")).zip(files.iter().map(AsRef::as_ref));
     Totals::of(&ported.target, texts, recipes)
 }
 

@@ -14,17 +14,22 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// What became of a port's files.
+pub(crate) struct WrittenBack {
+    /// Whether all were written; one that an interruption has left is not a failure.
+    pub(crate) fine: bool,
+    /// Those that were left as they are.
+    pub(crate) left: BTreeSet<usize>,
+    /// How many of these were left because of an interruption. There are no messages about them.
+    pub(crate) interrupted: usize,
+}
+
 /// Writes every changed file back. Each is replaced completely or not at all, and only if it still is what was read; a
 /// failure becomes a message about the file, and the others are still written. All new files are on disk before the first
 /// one replaces its original, so that a full disk leaves the project unchanged, and so does an interruption until then;
 /// later, it leaves the files that are still to be replaced.
-/// `patch` gets the way back, at every moment: see [`SavedPatch`]. Text from stdin goes to stdout, changed or not. Returns
-/// whether all succeeded, and which files were left as they are.
-pub(crate) fn write_back(
-    project: &Project,
-    ported: &mut Ported,
-    patch: Option<&Path>,
-) -> Result<(bool, BTreeSet<usize>)> {
+/// `patch` gets the way back, at every moment: see [`SavedPatch`]. Text from stdin goes to stdout, changed or not.
+pub(crate) fn write_back(project: &Project, ported: &mut Ported, patch: Option<&Path>) -> Result<WrittenBack> {
     let _watch = interruption::watch();
     let nothing_yet = || match interruption::came() {
         Some(_) => Err(anyhow::Error::from(Interrupted::saying("no file was changed"))),
@@ -32,8 +37,10 @@ pub(crate) fn write_back(
     };
     let mut left: Vec<(usize, String)> = Vec::new();
     // Also where a killed run has replaced all files, but not yet removed the old ones.
-    project.inputs.iter().filter_map(|input| input.disk.as_deref()?.parent()).for_each(sweep);
-    let (mut changes, mut is_full) = (Vec::new(), false);
+    let folders = project.inputs.iter().filter_map(|input| input.disk.as_deref()?.parent());
+    // A patch is usually in the current folder.
+    folders.chain([Path::new("")]).chain(project.root.as_deref()).for_each(sweep);
+    let (mut changes, mut no_space) = (Vec::new(), None);
     for (n, (input, file)) in project.inputs.iter().zip(&ported.files).enumerate() {
         nothing_yet()?;
         match (&input.disk, input.before_and_after(file)) {
@@ -42,7 +49,7 @@ pub(crate) fn write_back(
                 match Replacement::prepare(disk, old.as_bytes(), new.as_bytes()) {
                     Ok(replacement) => changes.push((n, Change { input, old, new, replacement })),
                     Err(error) => {
-                        is_full |= is_of_full_disk(error.kind());
+                        no_space = no_space.or(NoSpace::of(error.kind()));
                         left.push((n, error.to_string()));
                     }
                 }
@@ -51,12 +58,9 @@ pub(crate) fn write_back(
         }
     }
     nothing_yet()?;
-    let mut fine = true;
-    if is_full {
-        say_line!(
-            "portolan: not enough disk space for the ported files, so no file was changed; free some space and retry"
-        );
-        let why = "there is no disk space for the other files of the port";
+    let (mut fine, mut interrupted) = (true, Vec::new());
+    if let Some(NoSpace { said, why }) = no_space {
+        say_line!("portolan: {said}");
         left.extend(changes.into_iter().map(|(n, _)| (n, why.to_owned())));
     } else {
         let (numbers, changes): (Vec<usize>, Vec<_>) = changes.into_iter().unzip();
@@ -79,7 +83,7 @@ pub(crate) fn write_back(
         let (mut replaced, mut is_torn) = (Vec::new(), false);
         for (n, Change { input, old, new, replacement }) in numbers.into_iter().zip(changes) {
             if interruption::came().is_some() {
-                left.push((n, "the port was interrupted".to_owned()));
+                interrupted.push(n);
                 continue;
             }
             match replacement.put() {
@@ -104,7 +108,9 @@ pub(crate) fn write_back(
         let said = refusal(&[], "engine#not-written", format!("the file can't be written: {why}"));
         ported.files[*n].diagnostics.insert(0, *said);
     }
-    Ok((fine && left.is_empty(), left.into_iter().map(|(n, _)| n).collect()))
+    let (fine, interrupted_files) = (fine && left.is_empty(), interrupted.len());
+    let left = left.into_iter().map(|(n, _)| n).chain(interrupted).collect();
+    Ok(WrittenBack { fine, left, interrupted: interrupted_files })
 }
 
 /// Writes a new file, and never over another.
@@ -118,12 +124,58 @@ fn add((place, file): &(PathBuf, &PortedFile), fine: &mut bool) -> bool {
 
 /// Removes a file that was added, unless somebody has written something else into it since.
 fn take_away((place, file): &(PathBuf, &PortedFile)) {
-    if fs::read(place).is_ok_and(|bytes| bytes == file.text.as_bytes()) {
-        fs::remove_file(place).ok();
+    match fs::read(place) {
+        Ok(bytes) if bytes == file.text.as_bytes() => _ = fs::remove_file(place),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        _ => say_line!("portolan: {} was added by this port and changed since, so it is kept", place.display()),
     }
 }
 
-/// Whether a file can't be written for lack of space.
-fn is_of_full_disk(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+/// Why no file is changed if one can't be written.
+struct NoSpace {
+    said: &'static str,
+    /// The reason for the files that could be.
+    why: &'static str,
+}
+
+impl NoSpace {
+    fn of(kind: ErrorKind) -> Option<NoSpace> {
+        match kind {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some(NoSpace {
+                said: "not enough disk space for the ported files, so no file was changed; free some space and retry",
+                why: "there is no disk space for the other files of the port",
+            }),
+            ErrorKind::FileTooLarge => Some(NoSpace {
+                said: "a file of the port is larger than the limit on the size of files (ulimit -f), or than the disk allows, \
+                       so no file was changed",
+                why: "another file of the port is larger than a file may be",
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_added_file_is_taken_away_unless_it_was_changed() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("a.py");
+        let file = PortedFile {
+            path: "a.py".to_owned(),
+            changed: true,
+            text: "new".to_owned(),
+            edits: vec![],
+            diagnostics: vec![],
+            notebook: None,
+            is_new: true,
+        };
+        for (text, is_kept) in [("new", false), ("mine", true)] {
+            fs::write(&place, text).unwrap();
+            take_away(&(place.clone(), &file));
+            assert_eq!(place.exists(), is_kept);
+        }
+    }
 }

@@ -180,7 +180,8 @@ fn head(aside: &str, changes: &[Change<'_>], new: &[(PathBuf, &PortedFile)]) -> 
              and keeps what is in it now in {aside}. "
         );
     }
-    head += "To finish the port instead, run it again, without --patch.\n";
+    head += "To finish the port instead, run it again, without --patch. The next run also removes the files `.portolan-…` that a\n\
+             killed one has left beside others, unless they have something of yours in them.\n";
     if !new.is_empty() {
         head += "It adds these files; delete those that are there if you don't finish it:\n";
     }

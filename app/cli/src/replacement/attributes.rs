@@ -47,7 +47,7 @@ pub(super) fn is_executable(_: &Metadata) -> bool {
     false
 }
 
-/// Extended attributes, which lists of access rights are, too.
+/// Extended attributes, which ACLs (access control lists) are, too.
 #[cfg(target_os = "linux")]
 mod extended {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};

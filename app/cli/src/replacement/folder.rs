@@ -1,6 +1,7 @@
 //! The files of one folder, by their names in it.
 //!
-//! Everything is done relative to the open folder, not by paths: whatever gets the folder's path meanwhile is not touched.
+//! Files are compared, exchanged, replaced and removed relative to the open folder, not by paths: no file of another
+//! folder that gets the path meanwhile is touched. Only new files under names of their own are made by paths.
 
 #[cfg(not(unix))]
 pub(super) use by_path::Folder;

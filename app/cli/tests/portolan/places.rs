@@ -409,7 +409,7 @@ fn write_keeps_what_is_not_its_own() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn write_keeps_attributes_and_lists_of_access_rights() {
+fn write_keeps_attributes_and_access_control_lists() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
     use std::os::unix::fs::MetadataExt;
     /// As the system stores it: version 2, then tag, rights and, for a named user, its number.
