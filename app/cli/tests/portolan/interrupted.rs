@@ -369,6 +369,26 @@ fn a_run_that_is_killed_leaves_every_file_whole() {
     assert_eq!(ported(home.path(), &new), 0);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_somebody_wrote_when_a_run_was_killed_is_kept() {
+    let home = project();
+    let home = home.path();
+    let mut run = start(home, &[]);
+    wait_until_it_writes(home, &mut run);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // Beside a file that is exchanged with another, it leaves that with what is in it by then.
+    let name = left_behind(home)[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let run: Vec<&str> = name.split('-').take(3).collect();
+    let left = format!("p/00/{}-{FILES}0-0123456789abcdef-fedcba9876543210", run.join("-"));
+    fs::write(home.join(&left), "mine").unwrap();
+    let ran = crate::portolan(home, &["port", "--target", "hpu", "--write", "p"]);
+    assert_eq!((ran.code, read(home, &left).as_str()), (0, "mine"), "{ran:?}");
+    assert_eq!(ran.err.matches("has what somebody wrote into a file of this folder").count(), 1, "{ran:?}");
+    assert_eq!(left_behind(home), [home.join(&left)]);
+}
+
 /// A run whose messages are kept.
 fn start_to_listen(home: &Path, words: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));

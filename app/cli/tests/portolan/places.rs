@@ -505,18 +505,6 @@ fn a_file_that_may_be_half_written_is_left_alone() {
     assert_eq!(read(home.path(), "two.py"), ported_trainer());
 }
 
-#[test]
-fn what_somebody_wrote_when_a_run_was_killed_is_kept() {
-    // Beside a file that is exchanged with another, a killed run leaves it with what is in it by then.
-    let left = "p/.portolan-decade-1-0-0123456789abcdef-fedcba9876543210";
-    let home = folder(&[("p/a.py", TRAINER), (left, "mine")]);
-    let file = fs::File::options().write(true).open(home.path().join(left)).unwrap();
-    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(48 * 60 * 60)).unwrap();
-    let ran = portolan(home.path(), &["port", "--target", "hpu", "--write", "p"]);
-    assert_eq!((ran.code, read(home.path(), left).as_str()), (0, "mine"), "{ran:?}");
-    assert_eq!(ran.err.matches("has what somebody wrote into a file of this folder").count(), 1, "{ran:?}");
-}
-
 #[cfg(unix)]
 #[test]
 fn what_can_not_be_read_is_said() {
