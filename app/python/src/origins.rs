@@ -332,7 +332,7 @@ impl<'v, 't> Origins<'v, 't> {
             visit(&value, from.is_none());
             todo.extend(from.into_iter().flatten().map(Next::Value));
         }
-
+        done.extend(seen);
         true
     }
 
