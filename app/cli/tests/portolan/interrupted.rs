@@ -374,10 +374,13 @@ fn a_run_that_is_killed_leaves_every_file_whole() {
 fn what_somebody_wrote_when_a_run_was_killed_is_kept() {
     let home = project();
     let home = home.path();
-    let mut run = start(home, &[]);
-    wait_until_it_writes(home, &mut run);
-    run.kill().unwrap();
-    run.wait().unwrap();
+    in_time(home, || {
+        let mut run = start(home, &[]);
+        wait_until_it_writes(home, &mut run);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        !left_behind(home).is_empty()
+    });
     // Beside a file that is exchanged with another, it leaves that with what is in it by then.
     let name = left_behind(home)[0].file_name().unwrap().to_str().unwrap().to_owned();
     let run: Vec<&str> = name.split('-').take(3).collect();
@@ -387,6 +390,19 @@ fn what_somebody_wrote_when_a_run_was_killed_is_kept() {
     assert_eq!((ran.code, read(home, &left).as_str()), (0, "mine"), "{ran:?}");
     assert_eq!(ran.err.matches("has what somebody wrote into a file of this folder").count(), 1, "{ran:?}");
     assert_eq!(left_behind(home), [home.join(&left)]);
+}
+
+/// Tries again, on the project as it was, until a signal came in time: on a busy machine it may come when all is done.
+fn in_time(home: &Path, mut attempt: impl FnMut() -> bool) {
+    for _ in 0..20 {
+        if attempt() {
+            return;
+        }
+        fill(home, FILES);
+        fs::remove_file(home.join("port.patch")).ok();
+        fs::remove_dir_all(home.join("out")).ok();
+    }
+    panic!("every signal came too late");
 }
 
 /// A run whose messages are kept.
@@ -406,26 +422,32 @@ fn a_signal_before_files_are_replaced_changes_nothing() {
     let (home, new) = (project(), ported_trainer());
     let home = home.path();
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-        let mut run = start_to_listen(home, &["--write", "--patch", "port.patch", "p"]);
-        wait_until_it_writes(home, &mut run);
-        signal(&run, name);
-        let (status, said) = end(run);
-        assert_eq!(
-            (status.code(), said.as_str()),
-            (Some(code), "portolan: interrupted; no file was changed\n"),
-            "{name}"
-        );
-        assert_eq!(ported(home, &new), 0);
-        assert_eq!(left_behind(home), [] as [PathBuf; 0]);
-        assert_eq!(fs::read_dir(home).unwrap().count(), 1, "there is no patch of nothing");
+        in_time(home, || {
+            let mut run = start_to_listen(home, &["--write", "--patch", "port.patch", "p"]);
+            wait_until_it_writes(home, &mut run);
+            signal(&run, name);
+            let (status, said) = end(run);
+            if ported(home, &new) > 0 {
+                return false;
+            }
+            let expected = (Some(code), "portolan: interrupted; no file was changed\n");
+            assert_eq!((status.code(), said.as_str()), expected, "{name}");
+            assert_eq!(left_behind(home), [] as [PathBuf; 0]);
+            assert_eq!(fs::read_dir(home).unwrap().count(), 1, "there is no patch of nothing");
+            true
+        });
     }
     // The second one ends it as usual. Which of the two is handled first is not said.
-    let mut run = start_to_listen(home, &["--write", "p"]);
-    wait_until_it_writes(home, &mut run);
-    for name in ["STOP", "INT", "TERM", "CONT"] {
-        signal(&run, name);
-    }
-    assert!(end(run).0.signal().is_some_and(|signal| [2, 15].contains(&signal)));
+    in_time(home, || {
+        let mut run = start_to_listen(home, &["--write", "p"]);
+        wait_until_it_writes(home, &mut run);
+        for name in ["STOP", "INT", "TERM", "CONT"] {
+            signal(&run, name);
+        }
+        let status = end(run).0;
+        assert!(status.success() || status.signal().is_some_and(|signal| [2, 15].contains(&signal)), "{status}");
+        !status.success()
+    });
 }
 
 #[cfg(target_os = "linux")]
@@ -491,14 +513,17 @@ fn a_signal_leaves_complete_files_in_a_copy() {
     let (home, new) = (project(), ported_trainer());
     let home = home.path();
     let words = ["--out", "out", "p"];
-    let mut run = start_to_listen(home, &words);
-    while !home.join("out/01").exists() {
-        assert!(run.try_wait().unwrap().is_none(), "the run was over before it was seen to write");
-    }
-    signal(&run, "TERM");
-    let (status, said) = end(run);
-    let is_said = "portolan: interrupted; out has only a part of the port, which the same command completes\n";
-    assert_eq!((status.code(), said.as_str()), (Some(143), is_said));
+    in_time(home, || {
+        let mut run = start_to_listen(home, &words);
+        while !home.join("out/01").exists() {
+            assert!(run.try_wait().unwrap().is_none(), "the run was over before it was seen to write");
+        }
+        signal(&run, "TERM");
+        let (status, said) = end(run);
+        let is_said = "portolan: interrupted; out has only a part of the port, which the same command completes\n";
+        assert!(status.success() || (status.code(), said.as_str()) == (Some(143), is_said), "{status} {said}");
+        !status.success()
+    });
     let folders = fs::read_dir(home.join("out")).unwrap().map(|entry| entry.unwrap().path());
     let files: Vec<PathBuf> =
         folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path()).collect();
