@@ -401,9 +401,22 @@ fn in_time(home: &Path, mut attempt: impl FnMut() -> bool) {
 
 /// A run whose messages are kept.
 fn start_to_listen(home: &Path, words: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+    let mut command = with_signals();
     command.current_dir(home).args([&["port", "--target", "hpu"], words].concat());
     command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+}
+
+/// The command with all signals, of which a shell has those of a program in the background ignored, and so would the command.
+fn with_signals() -> Command {
+    let all = ["--default-signal=INT,TERM,HUP"];
+    let mut command = Command::new("env");
+    if command.args(all).arg("true").status().is_ok_and(|status| status.success()) {
+        let mut command = Command::new("env");
+        command.args(all).arg(env!("CARGO_BIN_EXE_portolan"));
+        command
+    } else {
+        Command::new(env!("CARGO_BIN_EXE_portolan"))
+    }
 }
 
 /// A run that has prepared what it writes, and waits until somebody reads its output: the port of a long text from stdin.
@@ -411,7 +424,7 @@ fn start_and_hold(home: &Path, words: &[&str]) -> Child {
     let text = format!("import torch\n{}", "x = torch.zeros(1).cuda()\n".repeat(5_000));
     let file = TempDir::new().unwrap();
     fs::write(file.path().join("long.py"), text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_portolan"));
+    let mut command = with_signals();
     command.current_dir(home).args([&["port", "--target", "hpu", "--write"], words, &["p", "-"]].concat());
     command.stdin(fs::File::open(file.path().join("long.py")).unwrap());
     let mut run = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
