@@ -289,7 +289,7 @@ fn residue_missed(
     };
     for Mention { kind, lines: (first, last), text, beside, others } in mentions.iter().filter(|one| !is_own(one)) {
         // Code for CUDA is kept where the program chooses between it and code for the target.
-        if kind != "import" && beside.iter().any(|device| device == target) {
+        if beside.iter().any(|device| device == target) {
             continue;
         }
         let class = format!("{kind} {text}");

@@ -7,8 +7,8 @@ A place is a use, other software, or a mention: a string that is a key or is loo
 told by a message at the test, which is the place that matters, and keys by one in the file. These places need no message, since nothing
 on the target depends on them, and are left out (the last by whoever asks, who knows the target):
 
-- code that certainly does not run there: under `torch.cuda.is_available()`, `x.is_cuda` or `torch.cuda.device_count() > 0`, or a name that is
-  only ever given such an answer, under a test for another operating system, under `TYPE_CHECKING`;
+- code that certainly does not run there: under `torch.cuda.is_available()`, `x.is_cuda`, `torch.cuda.device_count() > 0` or `torch.version.cuda`,
+  or a name that is only ever given such an answer, under a test for another operating system, under `TYPE_CHECKING`;
 - an annotation with a class of `torch.cuda`, which every build of PyTorch has;
 - text for people: what is printed, logged, raised or shown as help; a string as a statement;
 - `hasattr(torch.cuda, "name")` and comparisons of `getattr(torch.cuda, "name")`, whose answer is the same in every build of PyTorch;
@@ -266,8 +266,9 @@ class Mentions(ast.NodeVisitor):
     def __init__(self, tree):
         # For each enclosing function, from the outside in: the names that it binds, and those that it imports.
         self.found, self.functions, self.parents = [], [], []
-        # The nodes that need other software of NVIDIA's, by what it is; those that the target does not reach; and the lines of the tests above them.
-        self.places, self.unreached, self.tests = {}, set(), {}
+        # The nodes that need other software of NVIDIA's, by what it is; those that the target does not reach; the lines of the tests above them; and
+        # the accelerators that the code names beside each.
+        self.places, self.unreached, self.tests, self.others = {}, set(), {}, {}
         # The values that each name or attribute is given, and the names of parameters, whose values are unknown.
         self.values, self.parameters = {}, set()
         # Which of the found are keys.
@@ -280,13 +281,6 @@ class Mentions(ast.NodeVisitor):
                 self.parameters.add(node.arg)
         self.names = imported_in(tree)
         self.of_either = of_either(tree)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for one in node.names:
-                    self.imported(node, one.name)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                for one in node.names:
-                    self.imported(node, f"{node.module}.{one.name}")
         self.foreign(tree)
         self.spelled(tree)
         self.sought = {id(node) for nodes in self.places.values() for node in nodes}
@@ -304,7 +298,19 @@ class Mentions(ast.NodeVisitor):
             if kind == "spelled":
                 text = what
             found = "mention" if id(nodes[0]) in self.tests else "spelled" if kind == "spelled" else "foreign"
-            self.found.append((found, *lines[0], text, [], lines[1:]))
+            reached = [node for node in nodes if id(node) not in self.unreached]
+            beside = set.intersection(*(self.others.get(id(node), set()) for node in reached))
+            self.found.append((found, *lines[0], text, sorted(beside), lines[1:]))
+
+    def visit_Import(self, node):
+        for one in node.names:
+            self.imported(node, one.name)
+        self.generic_visit(node)
+
+    def visit_ImportFrom(self, node):
+        for one in node.names if node.module and not node.level else ():
+            self.imported(node, f"{node.module}.{one.name}")
+        self.generic_visit(node)
 
     def imported(self, node, name):
         if name == "torch.cuda" or name.startswith("torch.cuda."):
@@ -405,6 +411,10 @@ class Mentions(ast.NodeVisitor):
                 text = node.value
                 if CUDA.fullmatch(text) or "://" in text or re.search(r"\s", text.strip()) and node not in compared:
                     continue
+                # `find_spec("pynvml")` asks for what an import elsewhere in the file needs.
+                if text in MODULES and SPELLED.search(text):
+                    self.places.setdefault(("module", text), []).append(node)
+                    continue
                 kind, text = "attribute", option_name(text)
             else:
                 continue
@@ -429,10 +439,12 @@ class Mentions(ast.NodeVisitor):
         """Whether a test without `not`, `and` or `or` is true only with a card of NVIDIA's."""
         if isinstance(test, ast.Call):
             return self.qualified(test.func) == "torch.cuda.is_available"
-        if isinstance(test, ast.Attribute) and test.attr == "is_cuda":
+        if isinstance(test, ast.Attribute) and (test.attr == "is_cuda" or self.qualified(test) == "torch.version.cuda"):
             return True
         if isinstance(test, ast.Compare):
-            number = getattr(test.comparators[0], "value", None)
+            number = getattr(test.comparators[0], "value", 0)
+            if number is None:
+                return self.qualified(test.left) == "torch.version.cuda"
             least = {ast.Gt: 0, ast.GtE: 1, ast.Eq: 1}.get(type(test.ops[0]))
             counts = isinstance(test.left, ast.Call) and self.qualified(test.left.func) == "torch.cuda.device_count"
             return counts and least is not None and type(number) is int and number >= least
@@ -457,7 +469,7 @@ class Mentions(ast.NodeVisitor):
         return unreached, lines
 
     def add(self, kind, node, text):
-        unreached, tests = self.guard() if kind != "import" else (False, [])
+        unreached, tests = self.guard()
         # The classes are in every PyTorch, so a type needs no CUDA.
         is_type = kind == "name" and any(
             below in (getattr(p, "annotation", None), getattr(p, "returns", None)) for p, below in zip(self.parents, self.parents[1:])
@@ -509,6 +521,7 @@ class Mentions(ast.NodeVisitor):
             unreached, tests = self.guard()
             self.unreached.update([id(node)] if unreached else [])
             self.tests.update({id(node): tests} if tests else {})
+            self.others[id(node)] = self.beside()
         hides = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         if hides:
             self.functions.append((bound_in(node), imported_in(node)))

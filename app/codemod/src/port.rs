@@ -27,7 +27,7 @@ use crate::messages;
 use crate::place;
 use crate::ported::{Options, Ported, Severity, SourceFile, Style};
 use crate::recipe::{RecipeSet, Target};
-use crate::residue::residue;
+use crate::residue::{Reach, residue};
 use crate::rope::Replacement;
 use crate::settings::Settings;
 use finish::finish;
@@ -278,7 +278,8 @@ fn keep_guards(
         if plan.keeps_others() || !state.is_changed() || !view.has_word("cuda") {
             continue;
         }
-        let found = residue(view, facts, None, plan.settings.definitions, &SortedMap::new(), None);
+        let reach = Reach { view, is_settled: &|_| false };
+        let found = residue(&reach, facts, None, plan.settings.definitions, &SortedMap::new(), None);
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
         let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());

@@ -58,6 +58,10 @@ fn denied(view: &FileView<'_>, test: Id) -> Option<Id> {
     if kind == k.not_operator {
         return parts.next().filter(|inner| means_cuda(view, *inner, 3));
     }
+    if kind == k.boolean_operator && operator(view, test) == "and" {
+        let parts: Option<Vec<Id>> = parts.map(|part| denied(view, part)).collect();
+        return parts.and_then(|parts| parts.first().copied());
+    }
     let combines = kind == k.parenthesized_expression || kind == k.boolean_operator && operator(view, test) == "or";
     combines.then(|| parts.find_map(|part| denied(view, part))).flatten()
 }
@@ -182,7 +186,11 @@ pub(crate) fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
         return index.parts(test).next().is_some_and(|inner| means_cuda(view, inner, depth));
     }
     if kind == k.boolean_operator {
-        return operator(view, test) == "and" && index.parts(test).any(|part| means_cuda(view, part, depth));
+        let mut parts = index.parts(test).map(|part| means_cuda(view, part, depth));
+        return if operator(view, test) == "and" { parts.any(|means| means) } else { parts.all(|means| means) };
+    }
+    if kind == k.not_operator {
+        return index.parts(test).any(|inner| denied(view, inner).is_some());
     }
     if kind == k.comparison_operator {
         return compares_above(view, test) || is_cuda_among(view, test) || has_version(view, test);

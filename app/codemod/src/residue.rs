@@ -2,9 +2,11 @@
 
 mod keys;
 mod listed;
+mod reach;
 mod unaccounted;
 
 pub(crate) use listed::{CHOOSING, COMMANDS, LISTS, LISTS_OF_TARGETS, VARIABLES};
+pub(crate) use reach::Reach;
 pub(crate) use unaccounted::{OwnNames, unaccounted};
 
 use crate::condition::cuda_devices;
@@ -35,7 +37,7 @@ pub(crate) struct Found {
 /// All remaining code in a file, in the order of the text. In branch style, code that the target never runs does not
 /// count.
 pub(crate) fn residue(
-    view: &FileView<'_>,
+    reach: &Reach<'_>,
     project: &ProjectFacts<'_, '_>,
     guards: Option<&dyn Guards>,
     definitions: &Definitions,
@@ -44,9 +46,10 @@ pub(crate) fn residue(
 ) -> Vec<Found> {
     let branch = guards.is_some();
     let k = kinds();
+    let view = reach.view;
     let index = &view.index;
     let harmless = definitions.names(HARMLESS);
-    let mut found: Vec<(Id, Severity, Said)> = listed(view, project, definitions, own_device);
+    let mut found: Vec<(Id, Severity, Said)> = listed(reach, project, definitions, own_device);
     if branch {
         // What has no effect here is for the other modes.
         found.retain(|(_, severity, _)| *severity == Severity::Warning);
@@ -84,7 +87,7 @@ pub(crate) fn residue(
         }
         // Told once: a program that sets one often sets many.
         if is_set {
-            if !found.iter().any(|(.., said)| said.name == "cuda_name_set") {
+            if reach.has(id) && !found.iter().any(|(.., said)| said.name == "cuda_name_set") {
                 found.push((id, Severity::Info, messages::cuda_name_set(name)));
             }
             continue;
@@ -131,7 +134,7 @@ pub(crate) fn residue(
             false => (call, Severity::Warning, messages::asks_for_cuda(name)),
         });
     }
-    if let Some((key, is_lacking)) = key_for_cuda(view, project, own_device).filter(|_| !branch) {
+    if let Some((key, is_lacking)) = key_for_cuda(reach, project, own_device).filter(|_| !branch) {
         found.push(match is_lacking {
             true => (key, Severity::Warning, messages::table_lacks_the_target()),
             false => (key, Severity::Info, messages::key_for_cuda()),
@@ -161,10 +164,11 @@ pub(crate) fn residue(
             }
         }
     }
-    let loaded = view
-        .calls("import_module")
-        .iter()
-        .filter_map(|call| Some((*call, plain_string(index, index.arguments(*call).positional().next()?)?)));
+    let loaders = view.calls("import_module").iter().chain(view.calls("__import__"));
+    let loaded =
+        loaders.filter_map(|call| Some((*call, plain_string(index, index.arguments(*call).positional().next()?)?)));
+    let of_torch = loaded.clone().filter(|(_, module)| of_cuda(module));
+    found.extend(of_torch.map(|(call, module)| (call, Severity::Info, messages::cuda_import_left(module))));
     for (at, module) in imported_modules(index).chain(loaded).filter(|(at, _)| !view.is_tried(*at)) {
         let is_compiled = module.ends_with("_cuda") || module.contains("_cuda_");
         if is_compiled && !module.contains('.') && !project.places.contains(module) {

@@ -20,7 +20,7 @@ use crate::ported::{
 };
 use crate::ranges::Ranges;
 use crate::recipe::RecipeSet;
-use crate::residue::{Found, OwnNames, residue, unaccounted};
+use crate::residue::{Found, OwnNames, Reach, residue, unaccounted};
 use crate::rope::apply_edits;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
@@ -109,7 +109,9 @@ pub(super) fn finish(
             let spoken_of = Ranges::by(manual.iter().flat_map(spoken_of));
             let foreign = &plan.settings.target.foreign_modules;
             let own = plan.settings.target.ledger.autocast.as_ref().map(|own| own.device.as_str());
-            for found in residue(view, facts, plan.guards(facts), plan.settings.definitions, foreign, own) {
+            let is_settled = |at: usize| plan.is_settled(n, state.rope.origin(at));
+            let reach = Reach { view, is_settled: &is_settled };
+            for found in residue(&reach, facts, plan.guards(facts), plan.settings.definitions, foreign, own) {
                 let start = found.range.start;
                 let told = covered.contain(&found.range) && spoken_of.contain(&(start..start + 1));
                 let remark = remains(found);
@@ -117,8 +119,9 @@ pub(super) fn finish(
             }
             remarks.extend(manual);
             if plan.style != Style::Branch {
-                let told: Vec<Range<usize>> = remarks.iter().map(|remark| remark.range.clone()).collect();
-                let rest = unaccounted(view, facts, &own_names, plan.settings.definitions, &told);
+                let told = remarks.iter().map(|remark| remark.range.clone());
+                let told: Vec<Range<usize>> = told.filter(|range| !is_settled(range.start)).collect();
+                let rest = unaccounted(&reach, facts, &own_names, plan.settings.definitions, &told);
                 remarks.extend(rest.into_iter().map(&mut remains));
             }
             once_per_with(&mut remarks, view);

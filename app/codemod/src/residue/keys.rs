@@ -1,7 +1,7 @@
 //! The name of the source vendor's cards where it is no device: a key, what is looked up, the name of an entry.
 
+use super::reach::Reach;
 use crate::condition::is_cuda_device;
-use crate::reached::{on_another_system, only_with_cuda};
 use python::names::called_name;
 use python::origins::Place;
 use python::strings::plain_string;
@@ -12,20 +12,16 @@ use training::{FileView, ProjectFacts};
 /// Calls whose first argument is a key.
 const LOOK_UPS: [&str; 3] = ["get", "pop", "setdefault"];
 /// Calls with names or parts of texts.
-const NAMES: [&str; 3] = ["replace", "split", "find_spec"];
+const NAMES: [&str; 4] = ["replace", "split", "find_spec", "getenv"];
 /// Calls whose second argument is the name of an attribute of the first.
 const ATTRIBUTES: [&str; 5] = ["getattr", "setattr", "hasattr", "delattr", "object"];
 
 /// The key of a file that is reported, and whether a device is looked up for which its table has no entry: such a key, or
 /// the first. `own` is the target's device.
-pub(super) fn key_for_cuda(
-    view: &FileView<'_>,
-    project: &ProjectFacts<'_, '_>,
-    own: Option<&str>,
-) -> Option<(Id, bool)> {
-    let is_reached = |key: &Id| only_with_cuda(view, *key).is_none() && !on_another_system(view, *key);
-    let mut keys =
-        words_for_cuda(view).filter(|key| is_key(&view.index, *key) && !has_own(view, *key, own)).filter(is_reached);
+pub(super) fn key_for_cuda(reach: &Reach<'_>, project: &ProjectFacts<'_, '_>, own: Option<&str>) -> Option<(Id, bool)> {
+    let view = reach.view;
+    let is_other = |key: &Id| is_key(&view.index, *key) && !has_own(view, *key, own) && reach.has(*key);
+    let mut keys = words_for_cuda(view).filter(is_other);
     let first = keys.next()?;
     let lacking = std::iter::once(first).chain(keys).find(|key| is_of_devices(view, project, *key));
     Some((lacking.unwrap_or(first), lacking.is_some()))

@@ -3,11 +3,11 @@
 //! Each is reported once in a file, at the place that fails first, with the number of its uses.
 
 use super::is_own_module;
+use super::reach::Reach;
 use crate::condition::has_fallback;
 use crate::definitions::{Definitions, Said};
 use crate::messages;
 use crate::ported::Severity;
-use crate::reached::{on_another_system, only_with_cuda};
 use guide::ListedName;
 use python::PythonFile;
 use python::names::{Names, called_name};
@@ -77,12 +77,12 @@ type Finding = (Id, Severity, Said);
 
 /// All of them in a file.
 pub(super) fn listed(
-    view: &FileView<'_>,
+    reach: &Reach<'_>,
     project: &ProjectFacts<'_, '_>,
     definitions: &Definitions,
     own_device: Option<&str>,
 ) -> Vec<Finding> {
-    let lists = Lists { definitions, own_device };
+    let (lists, view) = (Lists { definitions, own_device, reach }, reach.view);
     let mut found = lists.modules(view, project);
     found.extend(lists.strings(view));
     found.extend(lists.numbers(view, project));
@@ -100,6 +100,7 @@ struct Places {
 }
 
 struct Lists<'d> {
+    reach: &'d Reach<'d>,
     definitions: &'d Definitions,
     /// The target's, if it is a device of PyTorch.
     own_device: Option<&'d str>,
@@ -176,7 +177,7 @@ impl<'d> Lists<'d> {
         let name = listed.name.as_str();
         // PyTorch is there, whatever it was built for.
         let is_there = name.starts_with("torch.");
-        let is_reached = |at: &&Id| only_with_cuda(view, **at).is_none() && !on_another_system(view, **at);
+        let is_reached = |at: &&Id| self.reach.has(**at);
         let imports: Vec<&Id> = places.imports.iter().filter(|at| !is_there && is_reached(at)).collect();
         if imports.is_empty() && !is_there && !places.imports.is_empty() {
             return None;
@@ -190,7 +191,11 @@ impl<'d> Lists<'d> {
             if let Some(at) = reached().find(|at| self.decides_for_target(view, **at)) {
                 return Some((*at, Severity::Warning, messages::decides_by_cuda(name, remedy)));
             }
-            let asked = *reached().next()?;
+            let Some(asked) = reached().next().copied() else {
+                // PyTorch's own, which nothing here uses.
+                let unused = places.imports.iter().find(|_| places.uses.is_empty() && !name.starts_with("torch.cuda."));
+                return unused.map(|at| (*at, Severity::Info, messages::cuda_import_left(name)));
+            };
             let (severity, said) = self.say(name, Severity::Info, || messages::asks_about_cuda(name, remedy));
             return Some((asked, severity, said));
         };
@@ -229,7 +234,7 @@ impl<'d> Lists<'d> {
         let has_environment =
             view.words().any(|(word, _)| is_environment(word)) || index.of_kind(k.string).iter().any(names_environment);
         let runs_programs = self.list(RUNNING).iter().any(|one| view.has_word(&one.name));
-        let is_hidden = |at: Id| only_with_cuda(view, at).is_some() || on_another_system(view, at);
+        let is_hidden = |at: Id| !self.reach.has(at);
         let mut set = |name: &str, at: Id, is_read: bool| {
             let listed = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name));
             if let Some(listed) = listed.filter(|_| is_name(name)) {
@@ -325,8 +330,7 @@ impl<'d> Lists<'d> {
             let is_it = |at: &&Id| {
                 index.keyword_name(**at) == Some(name)
                     && index.value(**at).is_some_and(is_given)
-                    && only_with_cuda(view, **at).is_none()
-                    && !on_another_system(view, **at)
+                    && self.reach.has(**at)
             };
             if let Some(at) = arguments.find(is_it) {
                 let said = || messages::cuda_software(&listed.name, self.remedy(listed));

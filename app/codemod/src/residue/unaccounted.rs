@@ -7,11 +7,11 @@ use super::listed::{
     self, CHOOSING, COMMANDS, COMPARING, HARMLESS, JOINING, NEEDED, OTHER_MEANINGS, VARIABLES, WORDS, content,
     imported, is_shown, only_for_types, speaks,
 };
+use super::reach::Reach;
 use crate::definitions::Definitions;
 use crate::messages;
 use crate::ported::Severity;
 use crate::ranges::Ranges;
-use crate::reached::{on_another_system, only_with_cuda};
 use python::PythonFile;
 use python::names::{called_name, dotted};
 use python::origins::Place;
@@ -46,7 +46,9 @@ impl<'d> Vocabulary<'d> {
 /// Names with such words that a project gives to things of its own.
 #[derive(Default)]
 pub(crate) struct OwnNames {
-    /// What modules and classes have, attributes that are set, options and entries.
+    /// What modules and classes have.
+    names: SortedSet<String>,
+    /// Attributes that are set, options and entries.
     attributes: SortedSet<String>,
     /// Parameters of functions, and the functions and classes of the files that name such software.
     parameters: SortedSet<String>,
@@ -74,7 +76,7 @@ impl OwnNames {
         for (name, bound, is_visible) in Scopes::of(index).bound(index) {
             let is_own = |one: &Bound| !is_imported(index, one.id);
             if is_visible && vocabulary.has(name) && bound.iter().any(is_own) {
-                self.attributes.insert(name.to_owned());
+                self.names.insert(name.to_owned());
             }
         }
         for &function in index.of_kind(k.function_definition) {
@@ -148,9 +150,25 @@ fn makes_object(index: &Index<'_>, label: Id) -> bool {
 
 /// Whether a name is bound by an import, under the name that it has there.
 fn is_imported(index: &Index<'_>, id: Id) -> bool {
+    let is_alias = index.ancestors(id).any(|around| index.kind(around) == kinds().aliased_import);
+    !is_alias && is_in_import(index, id)
+}
+
+fn is_in_import(index: &Index<'_>, id: Id) -> bool {
     let k = kinds();
-    let mut around = index.ancestors(id).take_while(|a| index.kind(*a) != k.aliased_import);
-    around.any(|a| [k.import_statement, k.import_from_statement].contains(&index.kind(a)))
+    index.ancestors(id).any(|around| [k.import_statement, k.import_from_statement].contains(&index.kind(around)))
+}
+
+/// Whether a text is a command of the source vendor's with its options, wherever it stands: `nvidia-smi -L`.
+fn is_command(text: &str, definitions: &Definitions) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    words.next().is_some_and(|option| option.starts_with('-')) && has(definitions, COMMANDS, Some(first))
+}
+
+/// Whether a name is the one of a line of a list, which may cover all names that begin with its.
+fn covers(line: &str, name: &str) -> bool {
+    line.strip_suffix('*').map_or(name == line, |start| name.starts_with(start))
 }
 
 /// Whether a string is the key of an entry of the program's own. A key that is put together may be one of many, and the
@@ -160,9 +178,12 @@ fn is_entry(index: &Index<'_>, string: Id) -> bool {
         let called = index.callee(around).and_then(|callee| index.attribute(callee)).and_then(|callee| callee.owner());
         index.value(around).or(called).is_some_and(|of| index.text_of(of).ends_with("environ"))
     };
+    // `Literal["cpu", "cuda-12"]`
+    let is_one_of_many = |around: Id| index.kind(around) == kinds().subscript && index.parts(around).count() > 2;
     plain_string(index, string).is_some()
         && is_key(index, string)
         && !index.ancestors(string).take(2).any(is_environment)
+        && !index.parent(string).is_some_and(is_one_of_many)
 }
 
 /// Whether a string makes an entry: `{"key": …}`, `table["key"] = …`, `table.setdefault("key", …)`.
@@ -174,8 +195,15 @@ fn makes_entry(index: &Index<'_>, string: Id) -> bool {
 
 /// `cuda`, `cuda:0`: as a device or a key, it has messages of its own.
 fn is_device(text: &str) -> bool {
-    let number = text.strip_prefix("cuda").map(|rest| rest.strip_prefix(':').unwrap_or(rest));
-    number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()) && !text.ends_with(':'))
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    text.strip_prefix("cuda").is_some_and(|rest| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_number))
+}
+
+/// The strings of a file, where literals side by side are one.
+fn strings(index: &Index<'_>) -> impl Iterator<Item = Id> {
+    let k = kinds();
+    let is_whole = |id: &Id| index.parent(*id).is_none_or(|around| index.kind(around) != k.concatenated_string);
+    index.of_kind(k.string).iter().copied().filter(is_whole).chain(index.of_kind(k.concatenated_string).iter().copied())
 }
 
 /// Whether a string is text rather than a name; what an error's message is compared with is one.
@@ -189,8 +217,11 @@ fn is_sentence(index: &Index<'_>, string: Id, definitions: &Definitions) -> bool
     fixed_part(index, string).trim().contains(char::is_whitespace) && !is_compared()
 }
 
-/// What a literal says without the values that are put into it.
+/// What a string says without the values that are put into it.
 fn fixed_part(index: &Index<'_>, string: Id) -> String {
+    if index.kind(string) == kinds().concatenated_string {
+        return index.parts(string).map(|literal| fixed_part(index, literal)).collect();
+    }
     let (whole, mut text) = (index.range(string), String::new());
     let mut at = whole.start;
     // Values in values are inside of what is left out.
@@ -198,7 +229,8 @@ fn fixed_part(index: &Index<'_>, string: Id) -> String {
         text += index.text.get(at..inside.start).unwrap_or_default();
         at = at.max(inside.end);
     }
-    text + &index.text[at..whole.end]
+    text += &index.text[at..whole.end];
+    text.trim_start_matches(char::is_alphabetic).trim_matches(['"', '\'']).to_owned()
 }
 
 /// The dotted name of a module that an identifier is a part of, or the identifier.
@@ -218,6 +250,28 @@ fn is_for_people(view: &FileView<'_>, string: Id, definitions: &Definitions) -> 
         && listed::is_for_people(view, string, definitions)
 }
 
+/// What a name is used as: a file may have a variable and a setting of one name.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Use {
+    Variable,
+    Argument,
+    Attribute,
+    Text,
+}
+
+impl Use {
+    fn of(index: &Index<'_>, id: Id) -> Self {
+        let k = kinds();
+        let around = index.parent(id).filter(|_| index.is_label(id)).map(|around| index.kind(around));
+        match around {
+            Some(kind) if kind == k.keyword_argument => Self::Argument,
+            Some(_) => Self::Attribute,
+            None if [k.string, k.concatenated_string].contains(&index.kind(id)) => Self::Text,
+            None => Self::Variable,
+        }
+    }
+}
+
 /// Whether a list has a name.
 fn has(definitions: &Definitions, list: &str, name: Option<&str>) -> bool {
     definitions.names(list).iter().any(|listed| Some(listed.name.as_str()) == name)
@@ -234,13 +288,13 @@ fn shown(text: &str) -> String {
 /// What a file says of the source vendor's software that is not in one of the ranges that were `told`, in the order of the
 /// text.
 pub(crate) fn unaccounted(
-    view: &FileView<'_>,
+    reach: &Reach<'_>,
     project: &ProjectFacts<'_, '_>,
     own: &OwnNames,
     definitions: &Definitions,
     told: &[Range<usize>],
 ) -> Vec<Found> {
-    let vocabulary = Vocabulary::of(definitions);
+    let (vocabulary, view) = (Vocabulary::of(definitions), reach.view);
     let (index, k) = (&view.index, kinds());
     if !vocabulary.has(index.text) {
         return Vec::new();
@@ -261,11 +315,12 @@ pub(crate) fn unaccounted(
     };
     let mut named: Vec<(Id, &str)> = Vec::new();
     for (name, ids) in view.words().filter(|(name, _)| vocabulary.has(name)) {
-        let is_attribute = own.attributes.contains(name) || own.modules.contains(name);
+        let is_name = own.names.contains(name) || own.modules.contains(name);
+        let is_attribute = is_name || own.attributes.contains(name);
         let is_parameter = is_attribute || own.parameters.contains(name);
         let is_own = |id: Id| {
             let Some(parent) = index.parent(id).filter(|_| index.is_label(id)) else {
-                return is_attribute || !is_imported(index, id) && bound.contains(name);
+                return is_name || !is_in_import(index, id) && bound.contains(name);
             };
             if index.kind(parent) == k.keyword_argument {
                 let call = index.ancestors(parent).find(|a| index.kind(*a) == k.call);
@@ -278,7 +333,6 @@ pub(crate) fn unaccounted(
         named.extend(ids.iter().filter(|id| !is_own(**id)).map(|id| whole_module(index, *id)));
     }
     // What a line of a list covers is told once in a file.
-    let covers = |name: &str, text: &str| name.strip_suffix('*').map_or(text == name, |start| text.starts_with(start));
     let lists = [NEEDED, COMMANDS, VARIABLES, CHOOSING].into_iter().flat_map(|list| definitions.names(list));
     let names = lists.map(|listed| listed.name.as_str());
     let is_said = |name: &&str| told.texts.iter().chain(&told.names).any(|text| covers(name, text));
@@ -287,16 +341,17 @@ pub(crate) fn unaccounted(
         let is_covered = || plain_string(index, string).is_some() && told_names.iter().any(|name| covers(name, text));
         told.texts.contains(text) || text.contains("://") || is_covered()
     };
-    let is_own = |text: &str| own.attributes.contains(&as_name(text));
-    for &string in index.of_kind(k.string) {
-        let is_code = || !is_for_people(view, string, definitions) && !is_entry(index, string);
+    let is_attribute = |name: String| own.names.contains(&name) || own.attributes.contains(&name);
+    let is_own = |text: &str| is_attribute(as_name(text)) && !is_device(text);
+    for string in strings(index) {
+        let fixed = fixed_part(index, string);
+        let is_other = || is_own(&fixed) || is_sentence(index, string, definitions) || is_entry(index, string);
         let text = content(index, string);
-        if vocabulary.has(&fixed_part(index, string))
-            && !is_own(text)
-            && !is_sentence(index, string, definitions)
+        if vocabulary.has(&fixed)
+            && (is_command(&fixed, definitions) || !is_other())
             && !is_device(text)
             && !is_told(string, text)
-            && is_code()
+            && !is_for_people(view, string, definitions)
         {
             named.push((string, text));
         }
@@ -308,26 +363,31 @@ pub(crate) fn unaccounted(
         let is_in = |list: &&str| name.strip_prefix(*list).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         listed.iter().any(is_in)
     };
-    let imported: Vec<(Range<usize>, String)> =
-        imported(view).into_iter().map(|(at, name, _)| (index.range(at), name)).collect();
+    // The module of `from nvidia.dali import fn` is told with what comes from it.
+    let with_module = |at: Id| {
+        let statement = index.ancestors(at).find(|around| index.kind(*around) == k.import_from_statement);
+        let module = statement.and_then(|statement| index.field(statement, fields().module_name));
+        module.into_iter().chain([at])
+    };
+    let imported: Vec<(Range<usize>, String)> = imported(view)
+        .into_iter()
+        .flat_map(|(at, name, _)| with_module(at).map(move |part| (index.range(part), name.clone())))
+        .collect();
     let is_known = |id: Id| {
         let whole = index.parent(id).filter(|_| index.is_label(id)).unwrap_or(id);
         let at = index.range(id);
         let is_here = |(range, _): &&(Range<usize>, String)| range.start <= at.start && at.end <= range.end;
-        view.names.meanings(index, whole).iter().any(|name| is_listed(name))
+        // What an import binds may have another meaning elsewhere.
+        !is_in_import(index, id) && view.names.meanings(index, whole).iter().any(|name| is_listed(name))
             || whole != id && is_listed(index.text_of(whole))
-            || imported.iter().find(is_here).is_some_and(|(_, name)| is_listed(name))
+            || imported.iter().filter(is_here).any(|(_, name)| is_listed(name))
     };
     named.retain(|(id, _)| {
-        !told.ranges.touch(&index.range(*id))
-            && !is_known(*id)
-            && only_with_cuda(view, *id).is_none()
-            && !on_another_system(view, *id)
-            && !only_for_types(view, *id)
+        !told.ranges.touch(&index.range(*id)) && !is_known(*id) && reach.has(*id) && !only_for_types(view, *id)
     });
     sorting::by_key(&mut named, |(id, _)| *id);
-    let mut seen: SortedSet<&str> = SortedSet::new();
-    named.retain(|(_, text)| seen.insert(text));
+    let mut seen = SortedSet::new();
+    named.retain(|(id, text)| seen.insert((Use::of(index, *id), as_name(text))));
     let found = |(id, text): (Id, &str)| {
         let whole = index.parent(id).filter(|around| index.is_label(id) && dotted(index, *around).is_some());
         let range = index.range(whole.unwrap_or(id));
