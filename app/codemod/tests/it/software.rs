@@ -83,6 +83,16 @@ fn what_is_told_hides_nothing_else() {
     check("if str(e).startswith(\"CUDA out of memory\"):\n    pass\n", &[(1, "CUDA out of memory")]);
     check("import subprocess\nsubprocess.run(\"nvidia-smi\")\nsubprocess.run([\"nvidia-smi\", \"-L\"])\n", &[]);
     check("import tensorrt\na = \"tensorrt\"\nu = \"https://docs.nvidia.com/cuda\"\n", &[]);
+    check("from cuda import cudart\nfrom nvidia.dali import fn\n", &[]);
+    // A variable, an attribute, an argument and a text of one name are four things.
+    let one_name = "a(opt.cuda_on)\nb(cuda_on)\nc(cuda_on=1)\nd(\"cuda_on\")\nb(cuda_on, opt.cuda_on)\n";
+    check(one_name, &[(1, "opt.cuda_on"), (2, "cuda_on"), (3, "cuda_on"), (4, "cuda_on")]);
+    check("table[\"use_cuda\"] = 1\nf(use_cuda)\n", &[(2, "use_cuda")]);
+    check("from torch import cuda\n\n\ndef f():\n    from lib import cuda as c\n", &[(5, "cuda")]);
+    // Code beside the target's own needs no message, and tells nothing about other places.
+    let chosen = "def f(d):\n    if d.type == \"cuda\":\n        lib.cuda_x(\"nccl-1\")\n    elif d.type == \"xpu\":\n        \
+                  pass\n\n\ndef g():\n    lib.cuda_x(\"nccl-1\")\n";
+    assert_eq!(notes("xpu", chosen), [(9, "lib.cuda_x".to_owned()), (9, "nccl-1".to_owned())]);
     let files = [("a.py", "def f():\n    cuda_extension = 1\n"), ("b.py", "from foo import cuda_extension\n")];
     let other = port_files(&files, &in_place("ipu")).files.remove(1).diagnostics;
     assert!(other.iter().any(|d| d.message.contains("`cuda_extension` refers to CUDA")), "{other:?}");
@@ -98,6 +108,12 @@ fn what_only_its_spelling_shows() {
     check("os.environ[f\"NCCL_{name}\"] = \"1\"\n", "NCCL_{name}");
     check("x = f\"{f\"é{a}é\"}_cuda_{b}\"\n", "{f\"é{a}é\"}_cuda_{b}");
     check("f = open(\"/dev/nvidia0\")\n", "/dev/nvidia0");
+    check("x = \"CUDA \" + version\n", "CUDA");
+    check("x = f\"CUDA {version}\"\n", "CUDA {version}");
+    check("x = \"cuda\" \"_x\"\n", "\"cuda\" \"_x\"");
+    check("pip_install(\"cuda118\")\n", "cuda118");
+    check("x = {\"nvidia-smi -L\": 1}\n", "nvidia-smi -L");
+    check("x = Literal[\"a\", \"cuda-12\"]\n", "cuda-12");
     check("import nvidia.nccl.lib\n", "nvidia.nccl.lib");
     check("train(use_cuda=True)\n", "use_cuda");
     check("kind = x.is_cuda\ny = kind or x.is_cuda\n", "x.is_cuda");
@@ -112,6 +128,11 @@ fn what_only_its_spelling_shows() {
     check_silent("net = load(\"nvidia/mit-b0\")\n");
     let tested = "import torch\n\nx = a.cuda_kernel if torch.version.cuda is not None and a else b\n";
     check_one(tested, 3, "`torch.version.cuda` is about CUDA");
+    let denied = "if not (a and torch.cuda.is_available()):\n    pass\nelse:\n    lib.cuda_x()\n";
+    check_one(denied, 1, "finds no NVIDIA GPU");
+    check_one("import importlib\nlibrary = importlib.import_module(\"torch.cuda\")\n", 2, "is still imported");
+    check_one("from torch.utils.cpp_extension import CUDA_HOME\n", 1, "is still imported");
+    check_one("import os\nx = os.getenv(\"cuda\")\n", 2, "is a key or a name here");
 }
 
 #[test]
