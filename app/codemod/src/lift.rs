@@ -101,10 +101,16 @@ pub(crate) fn lift(
         if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
             continue;
         }
-        if let Some(common) = in_common(view, guards, clause, &fixes) {
+        // A copy would declare a name behind its first use.
+        let may_copy = !declares_names(view, clause);
+        let (each, fixes): (Vec<Fix>, Vec<Fix>) =
+            fixes.into_iter().partition(|fix| !may_copy && fix.lift == Lift::Guarded);
+        if let Some(common) = in_common(view, guards, clause, each.first(), &fixes) {
             out.push(common);
+            open.extend(each);
             continue;
         }
+        let fixes: Vec<Fix> = each.into_iter().chain(fixes).collect();
         let is_choice = view.index.kind(clause) == kinds().conditional_expression;
         let test = view.index.condition(clause);
         if guards.is_agnostic() && test.is_some_and(|test| guards.retarget(view, test).is_none()) {
@@ -131,8 +137,17 @@ fn asks_torch(view: &FileView<'_>, change: &Change) -> bool {
     splices(view, change).iter().any(|splice| words(&splice.text, "torch").next().is_some())
 }
 
-/// The vendor's code for both, below a test for either of the two, if all of its changes suit both.
-fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, fixes: &[Fix]) -> Option<Fix> {
+/// Whether a branch has a `global` or `nonlocal` of the function around it.
+fn declares_names(view: &FileView<'_>, clause: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let within = |kind| index.consequence(clause).into_iter().flat_map(move |body| index.of_kind_in(kind, body));
+    let mut declared = within(k.global_statement).chain(within(k.nonlocal_statement));
+    declared.any(|declared| view.function_of(*declared) == view.function_of(clause))
+}
+
+/// The vendor's code for both, below a test for either of the two, if all of its changes suit both. `apart` is the first
+/// of those that stand under a test of their own.
+fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, apart: Option<&Fix>, fixes: &[Fix]) -> Option<Fix> {
     let index = &view.index;
     if fixes.iter().any(|fix| fix.lift == Lift::Guarded) {
         return None;
@@ -140,7 +155,8 @@ fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, fixes: &[Fix]
     let test = index.condition(clause)?;
     let either = Change::Raw { range: index.range(test), text: guards.either(view, test)? };
     let kept: Vec<&Fix> = fixes.iter().filter(|fix| fix.lift == Lift::AsWritten).collect();
-    let mut fix = joined::first_of(fixes);
+    let first = apart.map(std::slice::from_ref).unwrap_or(fixes);
+    let mut fix = joined::first_of(first);
     fix.changes = kept.iter().flat_map(|fix| fix.changes.iter().cloned()).chain([either]).collect();
     fix.imports = kept.iter().flat_map(|fix| fix.imports.iter().cloned()).collect();
     Some(fix)

@@ -59,21 +59,24 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
     // `if CUDAAccelerator.is_available():` stays, and so does its code.
     let asked = index.if_statements().filter(|branch| branch.condition().is_some_and(|test| asks_by_name(view, test)));
     out.extend(asked.filter_map(|branch| branch.body()));
-    for &test in index.of_kind(k.boolean_operator) {
-        // `x.is_cuda and HAS_KERNELS`, where a package may be missing.
-        let asks = |id: &Id| index.text_of(*id).ends_with(".is_cuda");
-        let of_kernel = || index.of_kind_in(k.identifier, test).iter().any(|id| is_optional(view, *id));
-        if names(test, VENDOR)
-            && (names(test, device) || index.of_kind_in(k.attribute, test).iter().any(asks) && of_kernel())
-        {
-            out.push(test);
-        }
-    }
+    let tests = index.of_kind(k.boolean_operator).iter().copied();
+    out.extend(tests.filter(|test| names(*test, VENDOR) && names(*test, device)));
     for &list in [k.list, k.tuple, k.set, k.subscript].iter().flat_map(|kind| index.of_kind(*kind)) {
         let (own, others): (Vec<Id>, Vec<Id>) = index.parts(list).partition(|part| is_device(view, *part, device));
         out.extend(others.into_iter().filter(|part| !own.is_empty() && index.kind(*part) == k.string));
     }
     out.into_iter().map(|id| index.range(id)).collect()
+}
+
+/// Tests for a kernel of a package that may be missing: `x.is_cuda and HAS_KERNELS`.
+pub(super) fn tests_for_kernels(view: &FileView<'_>) -> Vec<Range<usize>> {
+    let (index, k) = (&view.index, kinds());
+    let asks = |id: &Id| index.text_of(*id).ends_with(".is_cuda");
+    let is_one = |test: &Id| {
+        index.of_kind_in(k.attribute, *test).iter().any(asks)
+            && index.of_kind_in(k.identifier, *test).iter().any(|id| is_optional(view, *id))
+    };
+    index.of_kind(k.boolean_operator).iter().filter(|test| is_one(test)).map(|test| index.range(*test)).collect()
 }
 
 /// Whether a node mentions something as a word of a name or in a string.

@@ -1,7 +1,7 @@
 //! A file during a port, and facts about its original.
 
 use super::before::Before;
-use super::settled::settled;
+use super::settled::{settled, tests_for_kernels};
 use crate::definitions::Said;
 use crate::machines_device::MachinesDevice;
 use crate::messages;
@@ -196,7 +196,7 @@ pub(super) struct Origin {
     pub(super) precision: Precision,
     /// Ranges that are left as they are, without a message: [`settled`].
     pub(super) settled: Vec<Range<usize>>,
-    /// Tests that are left as they are.
+    /// Tests that are left as they are, with a message.
     pub(super) kept: Vec<Range<usize>>,
 }
 
@@ -211,6 +211,7 @@ impl Origin {
             let device = terms.autocast.as_ref().map_or("", |own| &own.device);
             let only_others = MachinesDevice::read(view, Some(device)).only_with_cuda;
             origin.settled.extend(only_others.into_iter().map(|id| view.index.range(id)));
+            origin.kept = terms.autocast.as_ref().map_or_else(Vec::new, |_| tests_for_kernels(view));
         }
         origin
     }

@@ -200,6 +200,22 @@ fn a_branch_whose_first_statement_is_not_for_the_target() {
 }
 
 #[test]
+fn a_branch_that_declares_a_global_name_is_not_copied() {
+    let program = |test: &str, given: &str| {
+        format!(
+            "def at():\n    if {test}:\n        global last\n        last = last + 1\n        return {given}\n    return 'cpu'\n"
+        )
+    };
+    check(
+        &program("torch.cuda.is_available()", "torch.device('cuda', last)"),
+        &program(
+            "torch.cuda.is_available() or torch.xpu.is_available()",
+            "torch.device('xpu' if torch.xpu.is_available() else 'cuda', last)",
+        ),
+    );
+}
+
+#[test]
 fn a_card_by_its_number_stays_that_card() {
     check(
         &format!("{CHOICE}x = x.cuda(rank, non_blocking=True)\n"),
