@@ -371,6 +371,10 @@ class Mentions(ast.NodeVisitor):
                 texts = [part for part in node.values if isinstance(part, ast.Constant)]
                 keys.update(texts if re.search(r"\S\s+\S", "x".join(part.value for part in texts)) else ())
         unread, known = shown | keys, {node for nodes in self.places.values() for node in nodes}
+        named = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                named.setdefault(node.id, []).append(node)
         # What some function imports under a name, or the module.
         imports = {}
         for node in ast.walk(tree):
@@ -406,14 +410,18 @@ class Mentions(ast.NodeVisitor):
                 kind, text = "argument", node.arg
             elif isinstance(node, ast.alias):
                 self.add_spelled(node.name, node)
+                # What it is called here is the same thing.
+                for use in named.get(node.asname, ()):
+                    self.add_spelled(node.name, use)
                 continue
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in unread:
                 text = node.value
-                if CUDA.fullmatch(text) or "://" in text or re.search(r"\s", text.strip()) and node not in compared:
+                is_text = re.search(r"\s", text.strip()) and (node not in compared or "\n" in text.strip())
+                if CUDA.fullmatch(text) or "://" in text or is_text:
                     continue
                 # `find_spec("pynvml")` asks for what an import elsewhere in the file needs.
-                if text in MODULES and SPELLED.search(text):
-                    self.places.setdefault(("module", text), []).append(node)
+                if ("module", text) in self.places:
+                    self.places["module", text].append(node)
                     continue
                 kind, text = "attribute", option_name(text)
             else:
@@ -454,13 +462,18 @@ class Mentions(ast.NodeVisitor):
             value is not None and wanted(value, True, lambda part: self.certain(part, depth - 1)) for value in values
         )
 
+    def mentions_cuda(self, test):
+        """Whether a test speaks of CUDA, or a name whose every value does."""
+        values = self.values.get(ast.unparse(test), [])
+        return mentions_cuda(test) or bool(values) and all(value is not None and mentions_cuda(value) for value in values)
+
     def guard(self):
         """Whether the target certainly does not reach the visited node; the lines of the tests for CUDA above it; and the first of them."""
         above = [pair for owner, inside in zip(self.parents, self.parents[1:]) for pair in conditions(owner, inside)]
         unreached = any(wanted(test, answer, self.certain) for test, answer in above)
         # The targets' software is for Linux alone; only a type checker reads the other code.
         unreached = unreached or any(answer and (names_other_system(test) or "TYPE_CHECKING" in ast.unparse(test)) for test, answer in above)
-        tests = [test for test, answer in above if wanted(test, answer, mentions_cuda)]
+        tests = [test for test, answer in above if wanted(test, answer, self.mentions_cuda)]
         lines = [(test.lineno, test.end_lineno) for test in tests]
         # What decides the test: a name's values.
         for part in (part for test in tests for part in ast.walk(test) if isinstance(part, (ast.Name, ast.Attribute))):

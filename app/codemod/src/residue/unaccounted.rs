@@ -210,11 +210,14 @@ fn strings(index: &Index<'_>) -> impl Iterator<Item = Id> {
 fn is_sentence(index: &Index<'_>, string: Id, definitions: &Definitions) -> bool {
     let looks_up = |call: Id| has(definitions, COMPARING, called_name(index, call));
     let is_compared = || {
-        let around = index.parent(string);
+        let mut outwards = index.ancestors(string);
+        let around = outwards.find(|around| index.kind(*around) != kinds().parenthesized_expression);
         around.is_some_and(|around| index.kind(around) == kinds().comparison_operator)
             || is_argument(index, string) && around.and_then(|of| index.parent(of)).is_some_and(looks_up)
     };
-    fixed_part(index, string).trim().contains(char::is_whitespace) && !is_compared()
+    let text = fixed_part(index, string);
+    let has_lines = || text.trim_end_matches("\\n").contains("\\n") || text.trim().contains('\n');
+    text.trim().contains(char::is_whitespace) && (has_lines() || !is_compared())
 }
 
 /// What a string says without the values that are put into it.
@@ -357,11 +360,15 @@ pub(crate) fn unaccounted(
         }
     }
     // What a list has, or is a part of `torch.cuda`, was told where it matters.
-    let lists = [NEEDED, HARMLESS].into_iter().flat_map(|list| definitions.names(list));
-    let listed: Vec<&str> = lists.map(|listed| listed.name.as_str()).chain(["torch.cuda"]).collect();
+    let of_list = |list| definitions.names(list).iter().map(|listed| listed.name.as_str());
+    let needed: Vec<&str> = of_list(NEEDED).chain(["torch.cuda"]).collect();
+    let harmless: Vec<&str> = of_list(HARMLESS).collect();
     let is_listed = |name: &str| {
-        let is_in = |list: &&str| name.strip_prefix(*list).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        listed.iter().any(is_in)
+        let in_module =
+            |module: &&str| name.strip_prefix(*module).filter(|rest| rest.is_empty() || rest.starts_with('.'));
+        // What is in a module without an effect may have one: `cudnn.rnn.get_cudnn_mode`.
+        let has_none = |rest: &str| !vocabulary.has(rest);
+        needed.iter().any(|module| in_module(module).is_some()) || harmless.iter().filter_map(in_module).any(has_none)
     };
     // The module of `from nvidia.dali import fn` is told with what comes from it.
     let with_module = |at: Id| {
