@@ -65,6 +65,9 @@ pub(crate) fn check_out(option: &str, file: &Path, written: Written) -> Result<(
         "is a folder".to_owned()
     } else if !folder.is_dir() {
         format!("no such folder: {}", folder.display())
+    } else if file.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+        // A new file would take the place of the link, or of the device.
+        "is a link or a device, not a file; nothing was written".to_owned()
     } else if file.is_file() && !may_be_replaced(file, written)? {
         format!("the file exists and is no {}; nothing was written", written.name())
     } else {

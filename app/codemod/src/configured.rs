@@ -169,7 +169,7 @@ pub(crate) fn settings(
             // Others are met by what the target's software has; conda installs all.
             let is_pinned = is_environment || has_limit(if place == Place::Keys { line } else { word });
             let what = match is_list {
-                true if is_build(word) || in_list && is_listed(&package(word), PACKAGES, definitions) => {
+                true if is_build(word) || in_list && definitions.listed(PACKAGES, &package(word)).is_some() => {
                     Some(What::Package)
                 }
                 true => (in_list && is_pinned && of_target(word)).then_some(What::OfTarget),
@@ -292,7 +292,9 @@ fn of_commands(
                 let value = |setting: &str| key_of(setting, definitions).is_some();
                 let is_variable = || {
                     let name = name.split_once('=').filter(|(_, value)| !value.is_empty()).map(|(name, _)| name);
-                    name.is_some_and(|name| [CHOOSING, VARIABLES].iter().any(|list| is_listed(name, list, definitions)))
+                    name.is_some_and(|name| {
+                        [CHOOSING, VARIABLES].iter().any(|list| definitions.listed(list, name).is_some())
+                    })
                 };
                 let is_option = name.starts_with('-') && !name.contains('=');
                 let pair = command.get(n + 1).filter(|_| is_option);
@@ -300,13 +302,16 @@ fn of_commands(
                     let end = after.1.end + usize::from(text[after.1.end..].starts_with(['"', '\'']));
                     (range.start..end, format!("{name}={}", plain(after)))
                 });
-                let is_package = || is_build(name) || is_listed(&package(name), PACKAGES, definitions);
+                let is_package = || is_build(name) || definitions.listed(PACKAGES, &package(name)).is_some();
                 let (range, what) = match pair {
                     _ if is_installed(n) && !is_value && is_package() => (range, What::Package),
                     _ if is_installed(n) && !is_value && is_pinned && of_target(name) => (range, What::OfTarget),
                     _ if is_base && n == 1 && is_image_for_cuda(name) => (range, What::Package),
                     _ if is_installed(n) => continue,
-                    _ if value(name) || is_variable() || name == first && is_listed(name, COMMANDS, definitions) => {
+                    _ if value(name)
+                        || is_variable()
+                        || name == first && definitions.listed(COMMANDS, name).is_some() =>
+                    {
                         (range, What::InScript)
                     }
                     Some((both, pair)) if value(&pair) => (both, What::InScript),
@@ -377,7 +382,7 @@ fn package(requirement: &str) -> String {
 
 /// Whether the target's own software has the package of a requirement.
 fn is_of_target(requirement: &str, definitions: &Definitions) -> bool {
-    definitions.names(PACKAGES_OF_TARGET).iter().any(|listed| listed.name == package(requirement))
+    definitions.listed(PACKAGES_OF_TARGET, &package(requirement)).is_some()
 }
 
 /// Whether a requirement is another package's build for the source vendor, `torch==2.1+cu118`, or the address of such builds,
@@ -392,21 +397,13 @@ fn is_build(requirement: &str) -> bool {
     build || requirement.contains("/whl/") && requirement.split('/').any(is_release)
 }
 
-/// Whether a list has a name, or the beginning of it.
-fn is_listed(name: &str, list: &str, definitions: &Definitions) -> bool {
-    definitions.names(list).iter().any(|listed| match listed.name.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == listed.name,
-    })
-}
-
 /// The key, if a line sets it to a device or library of the source vendor: `dist_backend: nccl`.
 fn key_of(setting: &str, definitions: &Definitions) -> Option<String> {
     let (key, value) = setting.split_once([':', '='])?;
     let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
     let (key, value) = (plain(key), plain(value).to_ascii_lowercase());
     let (device, number) = value.split_once(':').unwrap_or((&value, ""));
-    let listed = definitions.names(VALUES).iter().find(|listed| listed.name == device)?;
+    let listed = definitions.listed(VALUES, device)?;
     let low = key.to_ascii_lowercase();
     let is_certain = listed
         .remark

@@ -170,6 +170,11 @@ impl Definitions {
         self.names.get(list).map_or(&[], |(_, names)| names)
     }
 
+    /// The line of a list that has a name, or with `*` at its end the beginning of it.
+    pub(crate) fn listed(&self, list: &str, name: &str) -> Option<&ListedName> {
+        self.names(list).iter().find(|listed| covers(&listed.name, name))
+    }
+
     /// The names that the port uses and a program has, too: each with a free one, which the list may suggest.
     pub(crate) fn renamed(&self, program: &str) -> Vec<(String, String)> {
         let has = |name: &str| words(program, name).next().is_some();
@@ -353,4 +358,8 @@ impl Wanted {
     fn note(&self, place: &Place) {
         self.0.borrow_mut().insert(place.clone());
     }
+}
+/// Whether a name is that of a line of a list, which with `*` at its end means all names that begin so.
+pub(crate) fn covers(line: &str, name: &str) -> bool {
+    line.strip_suffix('*').map_or(name == line, |start| name.starts_with(start))
 }

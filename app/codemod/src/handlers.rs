@@ -172,7 +172,7 @@ impl Input<'_, '_> {
 
     /// Whether a list of the guides contains a name.
     pub(crate) fn lists(&self, list: &str, name: &str) -> bool {
-        self.settings.definitions.names(list).iter().any(|listed| listed.name == name)
+        self.settings.definitions.listed(list, name).is_some()
     }
 
     /// A configuration field's expression at a node, or its fallback.

@@ -103,14 +103,11 @@ pub(crate) fn lift(
         }
         // A copy would declare a name behind its first use.
         let may_copy = !declares_names(view, clause);
-        let (each, fixes): (Vec<Fix>, Vec<Fix>) =
-            fixes.into_iter().partition(|fix| !may_copy && fix.lift == Lift::Guarded);
-        if let Some(common) = in_common(view, guards, clause, each.first(), &fixes) {
+        if let Some(common) = in_common(view, guards, clause, may_copy, &fixes) {
             out.push(common);
-            open.extend(each);
+            open.extend(fixes.into_iter().filter(|fix| fix.lift == Lift::Guarded));
             continue;
         }
-        let fixes: Vec<Fix> = each.into_iter().chain(fixes).collect();
         let is_choice = view.index.kind(clause) == kinds().conditional_expression;
         let test = view.index.condition(clause);
         if guards.is_agnostic() && test.is_some_and(|test| guards.retarget(view, test).is_none()) {
@@ -145,18 +142,17 @@ fn declares_names(view: &FileView<'_>, clause: Id) -> bool {
     declared.any(|declared| view.function_of(*declared) == view.function_of(clause))
 }
 
-/// The vendor's code for both, below a test for either of the two, if all of its changes suit both. `apart` is the first
-/// of those that stand under a test of their own.
-fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, apart: Option<&Fix>, fixes: &[Fix]) -> Option<Fix> {
+/// The vendor's code for both, below a test for either of the two, if all of its changes suit both, or if it can't be
+/// copied: then the others are under tests of their own.
+fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, may_copy: bool, fixes: &[Fix]) -> Option<Fix> {
     let index = &view.index;
-    if fixes.iter().any(|fix| fix.lift == Lift::Guarded) {
+    if may_copy && fixes.iter().any(|fix| fix.lift == Lift::Guarded) {
         return None;
     }
     let test = index.condition(clause)?;
     let either = Change::Raw { range: index.range(test), text: guards.either(view, test)? };
     let kept: Vec<&Fix> = fixes.iter().filter(|fix| fix.lift == Lift::AsWritten).collect();
-    let first = apart.map(std::slice::from_ref).unwrap_or(fixes);
-    let mut fix = joined::first_of(first);
+    let mut fix = joined::first_of(fixes);
     fix.changes = kept.iter().flat_map(|fix| fix.changes.iter().cloned()).chain([either]).collect();
     fix.imports = kept.iter().flat_map(|fix| fix.imports.iter().cloned()).collect();
     Some(fix)

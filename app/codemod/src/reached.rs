@@ -25,9 +25,26 @@ pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     });
     let only_with = |(arm, test, yes): (Option<Id>, Option<Id>, bool)| {
         let test = test.filter(|_| arm.is_some_and(|arm| index.is_within(id, arm)))?;
-        if yes { Some(test).filter(|test| means_cuda(view, *test, 3)) } else { denied(view, test) }
+        let denied = || denied(view, test).filter(|_| !yes);
+        denied().or_else(|| Some(test).filter(|_| needs_cuda(view, test, yes)))
     };
     arms.find_map(only_with).or_else(|| left_without_cuda(view, id))
+}
+
+/// Whether a test gives an answer only with CUDA.
+fn needs_cuda(view: &FileView<'_>, test: Id, answer: bool) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let kind = index.kind(test);
+    let mut parts = index.parts(test);
+    if kind == k.parenthesized_expression || kind == k.not_operator {
+        let answer = answer != (kind == k.not_operator);
+        return parts.any(|inner| needs_cuda(view, inner, answer));
+    }
+    if kind == k.boolean_operator {
+        let needs = |part: Id| needs_cuda(view, part, answer);
+        return if (operator(view, test) == "and") == answer { parts.any(needs) } else { parts.all(needs) };
+    }
+    answer && means_cuda(view, test, 3)
 }
 
 /// The test above a place that leaves its function without CUDA, which then gives something else:
@@ -57,10 +74,6 @@ fn denied(view: &FileView<'_>, test: Id) -> Option<Id> {
     let mut parts = index.parts(test);
     if kind == k.not_operator {
         return parts.next().filter(|inner| means_cuda(view, *inner, 3));
-    }
-    if kind == k.boolean_operator && operator(view, test) == "and" {
-        let parts: Option<Vec<Id>> = parts.map(|part| denied(view, part)).collect();
-        return parts.and_then(|parts| parts.first().copied());
     }
     let combines = kind == k.parenthesized_expression || kind == k.boolean_operator && operator(view, test) == "or";
     combines.then(|| parts.find_map(|part| denied(view, part))).flatten()
@@ -186,11 +199,7 @@ pub(crate) fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
         return index.parts(test).next().is_some_and(|inner| means_cuda(view, inner, depth));
     }
     if kind == k.boolean_operator {
-        let mut parts = index.parts(test).map(|part| means_cuda(view, part, depth));
-        return if operator(view, test) == "and" { parts.any(|means| means) } else { parts.all(|means| means) };
-    }
-    if kind == k.not_operator {
-        return index.parts(test).any(|inner| denied(view, inner).is_some());
+        return operator(view, test) == "and" && index.parts(test).any(|part| means_cuda(view, part, depth));
     }
     if kind == k.comparison_operator {
         return compares_above(view, test) || is_cuda_among(view, test) || has_version(view, test);
@@ -254,12 +263,13 @@ pub(crate) fn reads_default(view: &FileView<'_>, project: &ProjectFacts<'_, '_>,
     tests.all(|test| test.is_some()).then_some(first)
 }
 
-/// The text between the two operands.
+/// The text between the two operands, without what only continues the line.
 fn operator<'t>(view: &FileView<'t>, node: Id) -> &'t str {
     let index = &view.index;
     let parts: Vec<Id> = index.parts(node).collect();
     let [left, right] = parts.as_slice() else { return "" };
-    index.text.get(index.range(*left).end..index.range(*right).start).map_or("", str::trim)
+    let between = index.text.get(index.range(*left).end..index.range(*right).start).unwrap_or_default();
+    between.split('#').next().unwrap_or_default().trim_matches([' ', '\t', '\r', '\n', '\\'])
 }
 
 /// `torch.cuda.device_count() > 1`
@@ -307,7 +317,9 @@ fn holds_the_answer(view: &FileView<'_>, name: Id, depth: u8) -> bool {
         .of_kind_in(k.function_definition, ROOT)
         .iter()
         .any(|function| index.function(*function).into_iter().flat_map(|f| f.parameters()).any(|p| p.name == text));
+    let is_changed = |id: &Id| index.kind(*id) == k.augmented_assignment;
     given.peek().is_some()
         && !is_parameter
+        && !index.bindings(text).iter().any(is_changed)
         && given.all(|a| a.value().is_some_and(|value| means_cuda(view, value, depth - 1)))
 }

@@ -168,7 +168,10 @@ pub(crate) fn residue(
     let loaded =
         loaders.filter_map(|call| Some((*call, plain_string(index, index.arguments(*call).positional().next()?)?)));
     let of_torch = loaded.clone().filter(|(_, module)| of_cuda(module));
-    found.extend(of_torch.map(|(call, module)| (call, Severity::Info, messages::cuda_import_left(module))));
+    found.extend(of_torch.map(|(call, module)| match index.parent(call).map(|around| index.kind(around)) {
+        Some(kind) if kind == k.expression_statement => (call, Severity::Info, messages::cuda_import_left(module)),
+        _ => (call, Severity::Warning, messages::cuda_name_left(module.to_owned())),
+    }));
     for (at, module) in imported_modules(index).chain(loaded).filter(|(at, _)| !view.is_tried(*at)) {
         let is_compiled = module.ends_with("_cuda") || module.contains("_cuda_");
         if is_compiled && !module.contains('.') && !project.places.contains(module) {

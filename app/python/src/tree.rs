@@ -94,6 +94,7 @@ kinds!(
     call,
     class_definition,
     comment,
+    line_continuation,
     comparison_operator,
     concatenated_string,
     conditional_expression,
@@ -647,11 +648,15 @@ impl<'t> Index<'t> {
     pub fn parts_from(&self, first: Id) -> impl Iterator<Item = Id> + '_ {
         let end = self.parent(first).map_or(0, |parent| self.item(parent).next);
         let siblings = std::iter::successors(Some(first), move |id| Some(self.item(*id).next).filter(|id| *id < end));
-        siblings.filter(|id| self.kind(*id) != kinds().comment)
+        siblings.filter(|id| self.is_part(*id))
     }
-    /// Named children without comments.
+    /// Named children without comments and the ends of continued lines.
     pub fn parts(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
-        self.children(id).filter(|c| self.kind(*c) != kinds().comment)
+        self.children(id).filter(|child| self.is_part(*child))
+    }
+    fn is_part(&self, child: Id) -> bool {
+        let kind = self.kind(child);
+        kind != kinds().comment && kind != kinds().line_continuation
     }
     /// The child of a node with this role.
     pub fn field(&self, id: Id, field: u16) -> Option<Id> {

@@ -101,6 +101,14 @@ fn a_port_without_changes_and_one_without_a_place_for_its_page() {
         assert!(ran.code == 2 && ran.err.contains(said), "{ran:?}");
     }
     assert_eq!(read(home.path(), "a.py"), "x = 1\n");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.html", home.path().join("link.html")).unwrap();
+        for file in ["link.html", "/dev/null"] {
+            let ran = portolan(home.path(), &["port", "--target", "xpu", "--report", file, "a.py"]);
+            assert!(ran.code == 2 && ran.err.contains("is a link or a device, not a file"), "{ran:?}");
+        }
+    }
     let both = ["port", "--target", "xpu", "--write", "--patch", "p.patch", "--report", "./p.patch", "a.py"];
     let ran = portolan(home.path(), &both);
     assert!(ran.code == 2 && ran.err.contains("are the same file"), "{ran:?}");

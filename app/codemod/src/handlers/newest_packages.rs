@@ -19,7 +19,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
         let at = start;
         start += line.len();
         let Some((package, lowest)) = lower_bound(line) else { continue };
-        let newest = input.settings.definitions.names(NEWEST).iter().find(|known| known.name == package);
+        let newest = input.settings.definitions.listed(NEWEST, &package);
         if let Some(known) = newest.filter(|known| compare(&lowest, &known.remark).is_gt()) {
             input.tell(at, package_too_new(package, known.remark.as_str()), Kind::Kept);
         }

@@ -29,7 +29,7 @@ fn commented(input: &Input<'_, '_>, list: &str) -> Vec<Wish> {
         start += line.len();
         let name = requirement.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).next()?;
         let name = name.to_ascii_lowercase().replace('_', "-");
-        let package = input.settings.definitions.names(list).iter().find(|p| p.name == name)?;
+        let package = input.settings.definitions.listed(list, &name)?;
         if requirement.contains(&build) {
             return None;
         }

@@ -179,7 +179,8 @@ impl<'a> Plan<'a> {
 
     /// Whether a place of an original file is left as it is.
     pub(super) fn is_kept(&self, file: usize, at: usize) -> bool {
-        self.is_settled(file, at) || self.origins.get(file).is_some_and(|o| o.kept.iter().any(|r| r.contains(&at)))
+        let is_in = |origin: &Origin| origin.settled.iter().chain(&origin.kept).any(|range| range.contains(&at));
+        !self.keeps_others() && self.origins.get(file).is_some_and(is_in)
     }
 
     pub(super) fn rejected(&self, recipe: &Recipe) -> bool {

@@ -25,7 +25,8 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
         if alternatives.iter().any(|a| is_own(&a)) {
             for alternative @ (test, code) in alternatives {
                 let is_denied = || test.is_none_or(|test| names(test, device));
-                if test.is_some_and(|test| names(test, VENDOR)) || is_denied() && names(*code, VENDOR) {
+                // What runs without the vendor's cards may run on the target.
+                if test.is_some_and(|test| asks_for(view, test, VENDOR)) || is_denied() && names(*code, VENDOR) {
                     out.extend(test);
                     out.extend(Some(*code).filter(|_| !is_own(&alternative)));
                 }
@@ -63,7 +64,8 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
     out.extend(tests.filter(|test| names(*test, VENDOR) && names(*test, device)));
     for &list in [k.list, k.tuple, k.set, k.subscript].iter().flat_map(|kind| index.of_kind(*kind)) {
         let (own, others): (Vec<Id>, Vec<Id>) = index.parts(list).partition(|part| is_device(view, *part, device));
-        out.extend(others.into_iter().filter(|part| !own.is_empty() && index.kind(*part) == k.string));
+        let of_device = |part: &Id| index.kind(*part) == k.string && names(*part, VENDOR);
+        out.extend(others.into_iter().filter(|part| !own.is_empty() && of_device(part)));
     }
     out.into_iter().map(|id| index.range(id)).collect()
 }
@@ -91,13 +93,20 @@ fn is_device(view: &FileView<'_>, string: Id, device: &str) -> bool {
     view.index.text_of(string).trim_matches(['"', '\'']) == device && view.index.kind(string) == kinds().string
 }
 
+/// Whether a test names a device and does not deny it.
+fn asks_for(view: &FileView<'_>, test: Id, device: &str) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let mut negated = index.of_kind_in(k.not_operator, test).iter().chain([&test]);
+    let denies = |id: &Id| index.kind(*id) == k.not_operator && names(view, *id, device);
+    let text = index.text_of(test);
+    names(view, test, device) && !negated.any(denies) && !text.contains("!=") && !text.contains(" not in ")
+}
+
 /// Whether an alternative is for the target: its test mentions the device, or the code names it directly.
 fn is_own(view: &FileView<'_>, (test, code): Alternative, device: &str) -> bool {
     let (index, k) = (&view.index, kinds());
     if let Some(test) = test.filter(|test| names(view, *test, device)) {
-        let mut negated = index.of_kind_in(k.not_operator, test).iter().chain([&test]);
-        let denies = |id: &Id| index.kind(*id) == k.not_operator && names(view, *id, device);
-        return !negated.any(denies) && !index.text_of(test).contains("!=");
+        return asks_for(view, test, device);
     }
     let chooses = |id: &Id| [k.if_statement, k.conditional_expression].contains(&index.kind(*id));
     let directly = |id: Id| !index.ancestors(id).take_while(|a| *a > code).any(|a| chooses(&a));

@@ -111,23 +111,15 @@ impl<'d> Lists<'d> {
         self.definitions.names(name)
     }
 
-    /// The entry for a variable or a command.
-    fn entry(&self, list: &str, name: &str) -> Option<&'d ListedName> {
-        self.list(list).iter().find(|listed| match listed.name.strip_suffix('*') {
-            Some(start) => name.starts_with(start),
-            None => listed.name == name,
-        })
-    }
-
     /// What to do about an entry, on this target.
     fn remedy(&self, listed: &'d ListedName) -> &'d str {
-        let own = self.list(REPLACED).iter().find(|own| own.name == listed.name);
+        let own = self.definitions.listed(REPLACED, &listed.name);
         &own.unwrap_or(listed).remark
     }
 
     /// The message about something, or why it works here.
     fn say(&self, name: &str, severity: Severity, message: impl FnOnce() -> Said) -> (Severity, Said) {
-        match self.list(WORKS).iter().find(|works| works.name == name) {
+        match self.definitions.listed(WORKS, name) {
             Some(works) => (Severity::Info, messages::works_here(name, &works.remark)),
             None => (severity, message()),
         }
@@ -236,7 +228,7 @@ impl<'d> Lists<'d> {
         let runs_programs = self.list(RUNNING).iter().any(|one| view.has_word(&one.name));
         let is_hidden = |at: Id| !self.reach.has(at);
         let mut set = |name: &str, at: Id, is_read: bool| {
-            let listed = self.entry(CHOOSING, name).or_else(|| self.entry(VARIABLES, name));
+            let listed = self.definitions.listed(CHOOSING, name).or_else(|| self.definitions.listed(VARIABLES, name));
             if let Some(listed) = listed.filter(|_| is_name(name)) {
                 variables.entry((is_read, &listed.name)).or_default().push((at, name.to_owned()));
             }
@@ -257,7 +249,7 @@ impl<'d> Lists<'d> {
                 set(name, string, reads(view, string));
             }
             // Where nothing speaks of the environment, it may be passed on, or be something else.
-            let listed = self.entry(CHOOSING, text).or_else(|| self.entry(VARIABLES, text));
+            let listed = self.definitions.listed(CHOOSING, text).or_else(|| self.definitions.listed(VARIABLES, text));
             if let Some(listed) =
                 listed.filter(|_| !has_environment && !is_count && is_name(text) && !is_hidden(string))
             {
@@ -266,7 +258,7 @@ impl<'d> Lists<'d> {
             let is_run = |command: &Command<'_>| (runs_programs || command.has_options) && !is_key && !is_looked_up;
             for command in commands_in(text).filter(is_run) {
                 let is_given = || index.ancestors(string).any(|a| index.kind(a) == k.argument_list);
-                if let Some(listed) = self.entry(COMMANDS, command.name)
+                if let Some(listed) = self.definitions.listed(COMMANDS, command.name)
                     && (command.is_plain || is_given())
                 {
                     let asks =
@@ -290,8 +282,8 @@ impl<'d> Lists<'d> {
         let said = named.into_iter().map(|(_, (at, name))| (at, Severity::Info, messages::cuda_variable_named(name)));
         let mut found: Vec<Finding> = said.collect();
         for ((is_read, entry), places) in variables {
-            let chooses = self.list(CHOOSING).iter().find(|one| one.name == entry);
-            let Some(listed) = chooses.or_else(|| self.list(VARIABLES).iter().find(|one| one.name == entry)) else {
+            let chooses = self.definitions.listed(CHOOSING, entry);
+            let Some(listed) = chooses.or_else(|| self.definitions.listed(VARIABLES, entry)) else {
                 continue;
             };
             let severity = if is_read || chooses.is_some() { Severity::Warning } else { Severity::Info };
@@ -307,7 +299,7 @@ impl<'d> Lists<'d> {
             found.push((at, severity, said));
         }
         for (name, (at, is_safe)) in commands {
-            let Some(listed) = self.entry(COMMANDS, name) else { continue };
+            let Some(listed) = self.definitions.listed(COMMANDS, name) else { continue };
             let severity = if is_safe { Severity::Info } else { Severity::Warning };
             let (severity, said) = self.say(name, severity, || messages::cuda_command(name, self.remedy(listed)));
             found.push((at, severity, said));
@@ -385,7 +377,7 @@ pub(super) fn is_for_people(view: &FileView<'_>, string: Id, definitions: &Defin
 /// Whether a value is given under a keyword for text that people read.
 pub(super) fn is_shown(view: &FileView<'_>, value: Id, definitions: &Definitions) -> bool {
     let keyword = view.index.parent(value).and_then(|parent| view.index.keyword_name(parent));
-    keyword.is_some_and(|keyword| definitions.names(SHOWN).iter().any(|shown| shown.name == keyword))
+    keyword.is_some_and(|keyword| definitions.listed(SHOWN, keyword).is_some())
 }
 
 /// Names without an effect, at the first of them.

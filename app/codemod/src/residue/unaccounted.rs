@@ -8,7 +8,7 @@ use super::listed::{
     imported, is_shown, only_for_types, speaks,
 };
 use super::reach::Reach;
-use crate::definitions::Definitions;
+use crate::definitions::{Definitions, covers};
 use crate::messages;
 use crate::ported::Severity;
 use crate::ranges::Ranges;
@@ -163,12 +163,7 @@ fn is_in_import(index: &Index<'_>, id: Id) -> bool {
 fn is_command(text: &str, definitions: &Definitions) -> bool {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or_default();
-    words.next().is_some_and(|option| option.starts_with('-')) && has(definitions, COMMANDS, Some(first))
-}
-
-/// Whether a name is the one of a line of a list, which may cover all names that begin with its.
-fn covers(line: &str, name: &str) -> bool {
-    line.strip_suffix('*').map_or(name == line, |start| name.starts_with(start))
+    words.next().is_some_and(|option| option.starts_with('-')) && definitions.listed(COMMANDS, first).is_some()
 }
 
 /// Whether a string is the key of an entry of the program's own. A key that is put together may be one of many, and the
@@ -208,7 +203,8 @@ fn strings(index: &Index<'_>) -> impl Iterator<Item = Id> {
 
 /// Whether a string is text rather than a name; what an error's message is compared with is one.
 fn is_sentence(index: &Index<'_>, string: Id, definitions: &Definitions) -> bool {
-    let looks_up = |call: Id| has(definitions, COMPARING, called_name(index, call));
+    let looks_up =
+        |call: Id| called_name(index, call).is_some_and(|name| definitions.listed(COMPARING, name).is_some());
     let is_compared = || {
         let mut outwards = index.ancestors(string);
         let around = outwards.find(|around| index.kind(*around) != kinds().parenthesized_expression);
@@ -245,7 +241,8 @@ fn whole_module<'t>(index: &Index<'t>, id: Id) -> (Id, &'t str) {
 /// Whether a string is text for people, alone or as a part of one; what it is given to in between may do something else.
 fn is_for_people(view: &FileView<'_>, string: Id, definitions: &Definitions) -> bool {
     let (index, k) = (&view.index, kinds());
-    let puts_together = |call: &Id| has(definitions, JOINING, called_name(index, *call));
+    let puts_together =
+        |call: &Id| called_name(index, *call).is_some_and(|name| definitions.listed(JOINING, name).is_some());
     let raised = |call: Id| index.parent(call).is_some_and(|of| index.kind(of) == k.raise_statement);
     let mut calls = index.ancestors(string).filter(|around| index.kind(*around) == k.call);
     let call = calls.find(|call| !puts_together(call));
@@ -254,30 +251,14 @@ fn is_for_people(view: &FileView<'_>, string: Id, definitions: &Definitions) -> 
 }
 
 /// What a name is used as: a file may have a variable and a setting of one name.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Use {
-    Variable,
-    Argument,
-    Attribute,
-    Text,
-}
-
-impl Use {
-    fn of(index: &Index<'_>, id: Id) -> Self {
-        let k = kinds();
-        let around = index.parent(id).filter(|_| index.is_label(id)).map(|around| index.kind(around));
-        match around {
-            Some(kind) if kind == k.keyword_argument => Self::Argument,
-            Some(_) => Self::Attribute,
-            None if [k.string, k.concatenated_string].contains(&index.kind(id)) => Self::Text,
-            None => Self::Variable,
-        }
+fn use_of(index: &Index<'_>, id: Id) -> &'static str {
+    let k = kinds();
+    match index.parent(id).filter(|_| index.is_label(id)).map(|around| index.kind(around)) {
+        Some(kind) if kind == k.keyword_argument => "argument",
+        Some(_) => "attribute",
+        None if index.kind(id) == k.identifier => "variable",
+        None => "text",
     }
-}
-
-/// Whether a list has a name.
-fn has(definitions: &Definitions, list: &str, name: Option<&str>) -> bool {
-    definitions.names(list).iter().any(|listed| Some(listed.name.as_str()) == name)
 }
 
 /// A text in a message.
@@ -348,7 +329,9 @@ pub(crate) fn unaccounted(
     let is_own = |text: &str| is_attribute(as_name(text)) && !is_device(text);
     for string in strings(index) {
         let fixed = fixed_part(index, string);
-        let is_other = || is_own(&fixed) || is_sentence(index, string, definitions) || is_entry(index, string);
+        // What is put together is not of the program's own names.
+        let is_own = || index.of_kind_in(k.interpolation, string).is_empty() && is_own(&fixed);
+        let is_other = || is_own() || is_sentence(index, string, definitions) || is_entry(index, string);
         let text = content(index, string);
         if vocabulary.has(&fixed)
             && (is_command(&fixed, definitions) || !is_other())
@@ -394,12 +377,12 @@ pub(crate) fn unaccounted(
     });
     sorting::by_key(&mut named, |(id, _)| *id);
     let mut seen = SortedSet::new();
-    named.retain(|(id, text)| seen.insert((Use::of(index, *id), as_name(text))));
+    named.retain(|(id, text)| seen.insert(format!("{} {}", use_of(index, *id), as_name(text))));
     let found = |(id, text): (Id, &str)| {
         let whole = index.parent(id).filter(|around| index.is_label(id) && dotted(index, *around).is_some());
         let range = index.range(whole.unwrap_or(id));
         let said = shown(if whole.is_some() { &index.text[range.clone()] } else { text });
-        let message = match has(definitions, HARMLESS, Some(&said)) {
+        let message = match definitions.listed(HARMLESS, &said).is_some() {
             true => messages::cuda_name_harmless(said),
             false => messages::speaks_of_cuda(said),
         };

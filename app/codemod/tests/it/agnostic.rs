@@ -215,6 +215,23 @@ fn a_branch_that_declares_a_global_name_is_not_copied() {
     );
 }
 
+/// A test that is left as it is in place, since only CUDA runs its kernel, means both devices here; so do the parts of
+/// an `or`.
+#[test]
+fn a_test_with_another_condition_is_for_both() {
+    let check = |test: &str, after: &str| {
+        let program = |test: &str| {
+            format!(
+                "import torch\n\ntry:\n    import tqdm\nexcept ImportError:\n    tqdm = None\n\n\ndef f(x):\n    if {test}:\n        raise ValueError(x)\n"
+            )
+        };
+        assert_eq!(ported("xpu", &program(test)).files[0].text, program(after), "{test}");
+    };
+    check("tqdm is None and not x.is_cuda", "tqdm is None and not x.device.type in (\"cuda\", \"xpu\")");
+    let text = "import torch\n\n\ndef g(x):\n    if torch.cuda.is_available() or x.is_cuda:\n        x = x.cuda()\n    return x\n";
+    assert!(ported("xpu", text).files[0].text.contains(".to(\"xpu\""), "{text}");
+}
+
 #[test]
 fn a_card_by_its_number_stays_that_card() {
     check(

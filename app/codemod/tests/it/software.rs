@@ -84,6 +84,12 @@ fn what_is_told_hides_nothing_else() {
     check("import subprocess\nsubprocess.run(\"nvidia-smi\")\nsubprocess.run([\"nvidia-smi\", \"-L\"])\n", &[]);
     check("import tensorrt\na = \"tensorrt\"\nu = \"https://docs.nvidia.com/cuda\"\n", &[]);
     check("from cuda import cudart\nfrom nvidia.dali import fn\n", &[]);
+    check("on = torch.cuda.is_available()\non |= x\nif on:\n    lib.cuda_x()\n", &[(4, "lib.cuda_x")]);
+    check("if torch.cuda.is_available() and \\\n        x:\n    lib.cuda_x()\n", &[]);
+    check(
+        "if not torch.cuda.is_available() and not x.is_cuda:\n    lib.x_cuda()\nelse:\n    lib.cuda_x()\n",
+        &[(1, "x.is_cuda"), (2, "lib.x_cuda")],
+    );
     // A variable, an attribute, an argument and a text of one name are four things.
     let one_name = "a(opt.cuda_on)\nb(cuda_on)\nc(cuda_on=1)\nd(\"cuda_on\")\nb(cuda_on, opt.cuda_on)\n";
     check(one_name, &[(1, "opt.cuda_on"), (2, "cuda_on"), (3, "cuda_on"), (4, "cuda_on")]);
@@ -93,6 +99,8 @@ fn what_is_told_hides_nothing_else() {
     let chosen = "def f(d):\n    if d.type == \"cuda\":\n        lib.cuda_x(\"nccl-1\")\n    elif d.type == \"xpu\":\n        \
                   pass\n\n\ndef g():\n    lib.cuda_x(\"nccl-1\")\n";
     assert_eq!(notes("xpu", chosen), [(9, "lib.cuda_x".to_owned()), (9, "nccl-1".to_owned())]);
+    let apart = "def f(d):\n    if not a.cuda_off:\n        lib.cuda_x()\n    if d == \"xpu\":\n        pass\n";
+    assert_eq!(notes("xpu", apart), [(2, "a.cuda_off".to_owned()), (3, "lib.cuda_x".to_owned())]);
     let files = [("a.py", "def f():\n    cuda_extension = 1\n"), ("b.py", "from foo import cuda_extension\n")];
     let other = port_files(&files, &in_place("ipu")).files.remove(1).diagnostics;
     assert!(other.iter().any(|d| d.message.contains("`cuda_extension` refers to CUDA")), "{other:?}");
@@ -130,7 +138,9 @@ fn what_only_its_spelling_shows() {
     check_one(tested, 3, "`torch.version.cuda` is about CUDA");
     let denied = "if not (a and torch.cuda.is_available()):\n    pass\nelse:\n    lib.cuda_x()\n";
     check_one(denied, 1, "finds no NVIDIA GPU");
-    check_one("import importlib\nlibrary = importlib.import_module(\"torch.cuda\")\n", 2, "is still imported");
+    check_one("import importlib\nlibrary = importlib.import_module(\"torch.cuda\")\n", 2, "remains and needs CUDA");
+    check_one("import importlib\nimportlib.import_module(\"torch.cuda\")\n", 2, "is still imported");
+    check_one("ops = {\"cuda_x\": 1}\nload(f\"{prefix}cuda_x\")\n", 2, "{prefix}cuda_x");
     check_one("from torch.utils.cpp_extension import CUDA_HOME\n", 1, "is still imported");
     check_one("import os\nx = os.getenv(\"cuda\")\n", 2, "is a key or a name here");
 }

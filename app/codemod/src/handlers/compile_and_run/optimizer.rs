@@ -49,8 +49,7 @@ pub(super) fn read<'t>(
 ) -> Result<Optimizer<'t>, Vec<Obstacle>> {
     let index = &file.view.index;
     let definitions = input.settings.definitions;
-    let remark =
-        |list: &str| definitions.names(list).iter().find(|n| n.name == made.qualified).map(|n| n.remark.as_str());
+    let remark = |list: &str| definitions.listed(list, &made.qualified).map(|n| n.remark.as_str());
     let Some(counterpart) = remark(OPTIMIZERS) else {
         return Err(vec![says::optimizer_missing(made.class()).at(made.call)]);
     };
