@@ -25,8 +25,9 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
         if alternatives.iter().any(|a| is_own(&a)) {
             for alternative @ (test, code) in alternatives {
                 let is_denied = || test.is_none_or(|test| names(test, device));
-                // What runs without the vendor's cards may run on the target.
-                if test.is_some_and(|test| asks_for(view, test, VENDOR)) || is_denied() && names(*code, VENDOR) {
+                // What runs without the vendor's cards may run on the target; its own code does.
+                let is_vendors = |test| asks_for(view, test, VENDOR) || names(test, VENDOR) && is_own(&alternative);
+                if test.is_some_and(is_vendors) || is_denied() && names(*code, VENDOR) {
                     out.extend(test);
                     out.extend(Some(*code).filter(|_| !is_own(&alternative)));
                 }

@@ -99,6 +99,8 @@ fn what_is_told_hides_nothing_else() {
     let chosen = "def f(d):\n    if d.type == \"cuda\":\n        lib.cuda_x(\"nccl-1\")\n    elif d.type == \"xpu\":\n        \
                   pass\n\n\ndef g():\n    lib.cuda_x(\"nccl-1\")\n";
     assert_eq!(notes("xpu", chosen), [(9, "lib.cuda_x".to_owned()), (9, "nccl-1".to_owned())]);
+    let own = "import torch\n\nif not torch.cuda.is_available():\n    device = \"xpu\"\nelse:\n    device = \"cuda\"\n";
+    assert!(!port_script("xpu", own).files[0].changed);
     let apart = "def f(d):\n    if not a.cuda_off:\n        lib.cuda_x()\n    if d == \"xpu\":\n        pass\n";
     assert_eq!(notes("xpu", apart), [(2, "a.cuda_off".to_owned()), (3, "lib.cuda_x".to_owned())]);
     let files = [("a.py", "def f():\n    cuda_extension = 1\n"), ("b.py", "from foo import cuda_extension\n")];
