@@ -165,7 +165,7 @@ mod tests {
         check(&tried("torch.amp", "torch.cuda.amp", "    X()"), &[import(4), name(5)]);
         check(&tried("torch.cpu.amp", "torch.cuda.amp", "X()"), &[import(4), name(5)]);
         let hidden = "def f():\n    from torch.cuda.amp import X\n    X()";
-        check(&tried("torch.amp", "torch.cuda.amp", hidden), &[import(6), import(4), name(7)]);
+        check(&tried("torch.amp", "torch.cuda.amp", hidden), &[import(4), import(6), name(7)]);
         check("from torch.amp import X\nfrom torch.cuda.amp import X\nX()\n", &[import(2), name(3)]);
     }
 
@@ -252,6 +252,15 @@ mod tests {
         check(&format!("b = a and {asks}\nif b:\n    x.cuda()\n"), &[first]);
         check(&format!("b = {asks}\ndef f(b):\n    if b:\n        x.cuda()\n"), &[first, "4 call .cuda()"]);
         check("if x.is_cuda:\n    x.cuda()\n", &["1 spelled attribute is_cuda"]);
+        check("if torch.version.cuda is not None:\n    x.cuda()\n", &["1 foreign name torch.version.cuda"]);
+        check(
+            "b = a.on == 'cuda'\nif b:\n    y = lib.cuda_x\n",
+            &["1 device in Compare", "3 mention attribute cuda_x"],
+        );
+        check(
+            &format!("if {asks}:\n    import torch.cuda.amp\n    from lib import cuda_x\n"),
+            &["1 name torch.cuda.is_available"],
+        );
         let count = "torch.cuda.device_count";
         let first = "1 name torch.cuda.device_count";
         check(

@@ -464,7 +464,8 @@ class Mentions(ast.NodeVisitor):
 
     def mentions_cuda(self, test):
         """Whether a test speaks of CUDA, or a name whose every value does."""
-        values = self.values.get(ast.unparse(test), [])
+        name = ast.unparse(test)
+        values = self.values.get(name, []) if name not in self.parameters else []
         return mentions_cuda(test) or bool(values) and all(value is not None and mentions_cuda(value) for value in values)
 
     def guard(self):
