@@ -23,6 +23,10 @@ pub(crate) trait Guards {
     /// A test for the source vendor alone as one for it or the target; none if the target has no code in common with it.
     fn either(&self, view: &FileView<'_>, test: Id) -> Option<String>;
 
+    /// The `if` chain or conditional expression, and its clause, whose test for the source vendor alone contains a node, where
+    /// every device runs it. None for a style in which such code always gets a branch.
+    fn vendor_test(&self, view: &FileView<'_>, id: Id) -> Option<(Id, Id)>;
+
     /// Code of the vendor's branch as it reads in the target's.
     fn retargeted(&self, code: &str) -> String;
 
@@ -52,6 +56,10 @@ impl Guards for Modes {
     }
 
     fn either(&self, _: &FileView<'_>, _: Id) -> Option<String> {
+        None
+    }
+
+    fn vendor_test(&self, _: &FileView<'_>, _: Id) -> Option<(Id, Id)> {
         None
     }
 

@@ -6,6 +6,7 @@ mod branch;
 mod guard;
 mod insertions;
 mod joined;
+mod tested;
 
 pub(crate) use guard::negated;
 pub(crate) use insertions::{drop_present, hoist};
@@ -24,6 +25,7 @@ use python::edit::{Change, splices};
 use python::source::words;
 use python::tree::{Id, kinds};
 use sorting::{SortedMap, SortedSet};
+use std::ops::Range;
 use training::modes::{Modes, Region};
 use training::{FileView, ProjectFacts};
 
@@ -61,17 +63,28 @@ pub(crate) fn without_new_branches(view: &FileView<'_>, modes: &Modes, fixes: Ve
     (kept, places.into_iter().map(remark).collect())
 }
 
-/// Puts the fixes of one file under the guard.
+/// The fixes of one file under the guard.
+#[derive(Default)]
+pub(crate) struct Lifted {
+    pub(crate) fixes: Vec<Fix>,
+    pub(crate) stranded: Vec<Stranded>,
+    /// What they would remove and every device keeps.
+    pub(crate) stays: Vec<Range<usize>>,
+}
+
+/// Puts the fixes of one file under the guard. Code for the vendor's device that no fix changes is shared with the target, unless
+/// `is_vendors` says that it is for that device alone.
 pub(crate) fn lift(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     guards: &dyn Guards,
+    is_vendors: &dyn Fn(Id) -> bool,
     fixes: Vec<Fix>,
-) -> (Vec<Fix>, Vec<Stranded>) {
-    let mut out = Vec::new();
-    let mut stranded = Vec::new();
+) -> Lifted {
+    let Lifted { fixes: mut out, mut stranded, mut stays } = Lifted::default();
     let mut open: Vec<Fix> = Vec::new();
     let mut vendor: SortedMap<(Id, Id), Vec<Fix>> = SortedMap::new();
+    let mut tested: SortedMap<(Id, Id), Vec<Fix>> = SortedMap::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else {
             out.push(fix);
@@ -80,10 +93,18 @@ pub(crate) fn lift(
         match (guards.region(view, node), fix.lift) {
             (_, Lift::Shared) | (Region::Target, _) => out.push(fix),
             (Region::Vendor { .. }, Lift::AsWritten) if !guards.is_agnostic() => {}
-            (Region::Foreign, _) => {}
+            (Region::Foreign, _) => {
+                if let Some(test) = guards.vendor_test(view, node) {
+                    tested.entry(test).or_default().push(fix);
+                }
+            }
             (Region::Open | Region::Unclear, Lift::Neutral) => {
                 let removes = |change: &Change| matches!(change, Change::Replace { text, .. } if text.is_empty());
-                out.extend((!fix.changes.iter().all(removes)).then_some(fix));
+                if fix.changes.iter().all(removes) {
+                    stays.extend(fix.changes.iter().flat_map(|change| change.extents(view)));
+                } else {
+                    out.push(fix);
+                }
             }
             (Region::Unclear, _) => {
                 stranded.push(Stranded { fix, reason: messages::undecided_branch() });
@@ -97,6 +118,8 @@ pub(crate) fn lift(
             (Region::Open, Lift::Guarded) => open.push(fix),
         }
     }
+    let whole = tested.into_iter().filter(|(test, _)| !vendor.contains_key(test));
+    out.extend(whole.filter_map(|((_, clause), fixes)| tested::for_either(view, guards, clause, &fixes, is_vendors)));
     for ((chain, clause), fixes) in vendor {
         if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
             continue;
@@ -127,7 +150,7 @@ pub(crate) fn lift(
             fix.imports.push("import torch".to_owned());
         }
     }
-    (out, stranded)
+    Lifted { fixes: out, stranded, stays }
 }
 
 fn asks_torch(view: &FileView<'_>, change: &Change) -> bool {

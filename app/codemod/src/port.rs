@@ -128,6 +128,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         refused: RefCell::default(),
         lacking: RefCell::default(),
         lost: RefCell::default(),
+        stays: RefCell::default(),
         guarded: Cell::default(),
         chooses_style: false,
         barred: RefCell::default(),
@@ -278,8 +279,8 @@ fn keep_guards(
         if plan.keeps_others() || !state.is_changed() || !view.has_word("cuda") {
             continue;
         }
-        let reach = Reach { view, is_settled: &|_| false };
-        let found = residue(&reach, facts, None, plan.settings.definitions, &SortedMap::new(), None);
+        let reach = Reach { view, is_settled: &|_| false, guards: None };
+        let found = residue(&reach, facts, plan.settings.definitions, &SortedMap::new(), None);
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
         let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());

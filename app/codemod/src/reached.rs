@@ -10,6 +10,14 @@ use training::settings::is_settings;
 use training::words::SETTINGS_NAMES;
 use training::{FileView, ProjectFacts};
 
+/// Whether a node mentions something as a word of a name or in a string.
+pub(crate) fn mentions(view: &FileView<'_>, at: Id, part: &str) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let kinds = [k.identifier, k.string];
+    let mut inside = kinds.iter().flat_map(|kind| index.of_kind_in(*kind, at)).chain([&at]);
+    inside.any(|id| kinds.contains(&index.kind(*id)) && has_part(index.text_of(*id), part))
+}
+
 /// The test after which a place is reached only with CUDA, so that it does not run on the target.
 pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     let k = kinds();

@@ -11,7 +11,6 @@ pub(crate) use unaccounted::{OwnNames, unaccounted};
 
 use crate::condition::cuda_devices;
 use crate::definitions::{Definitions, Said};
-use crate::guards::Guards;
 use crate::machines_device::MachinesDevice;
 use crate::messages;
 use crate::ported::Severity;
@@ -39,12 +38,11 @@ pub(crate) struct Found {
 pub(crate) fn residue(
     reach: &Reach<'_>,
     project: &ProjectFacts<'_, '_>,
-    guards: Option<&dyn Guards>,
     definitions: &Definitions,
     foreign_modules: &SortedMap<String, String>,
     own_device: Option<&str>,
 ) -> Vec<Found> {
-    let branch = guards.is_some();
+    let branch = reach.guards.is_some();
     let k = kinds();
     let view = reach.view;
     let index = &view.index;
@@ -227,15 +225,11 @@ pub(crate) fn residue(
             found.push((string, Severity::Warning, messages::cuda_name_left(text.to_string())));
         }
     }
-    if let Some(guards) = guards {
+    if let Some(guards) = reach.guards {
         let is_for_others = |id: Id| matches!(guards.region(view, id), Region::Foreign | Region::Vendor { .. });
         // One program asks for CUDA in vain on the target, unless the target has code beside it.
         let asks = |id: Id, message: &Said| {
-            let test =
-                index.ancestors(id).find(|a| [k.if_statement, k.conditional_expression].contains(&index.kind(*a)));
-            message.name == "asks_for_cuda_in_a_branch"
-                && guards.is_agnostic()
-                && test.is_some_and(|test| !guards.has_target_branch(view, test))
+            message.name == "asks_for_cuda_in_a_branch" && guards.vendor_test(view, id).is_some()
         };
         found.retain(|(id, _, message)| !is_for_others(*id) || asks(*id, message));
     }

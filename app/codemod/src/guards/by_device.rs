@@ -162,19 +162,24 @@ impl<'a> ByDevice<'a> {
             let named = sides.iter().find_map(|side| plain_string(index, *side))?;
             return (named == "cuda").then(|| format!("{} in {either}", index.text_of(*asked)));
         }
-        if kind == k.comparison_operator && !or_cuda && index.text_of(test).contains("cuda.device_count()") {
+        let is_of_tensor = kind == k.attribute;
+        let is_available = kind == k.call
+            && index.callee(test).is_some_and(|c| view.names.stands_for(index, c, "torch.cuda.is_available"));
+        if or_cuda && !is_of_tensor && !is_available {
+            let asked = self.asked(view, test, false)?;
+            return Some(format!("{} or {asked}", index.text_of(test)));
+        }
+        if kind == k.comparison_operator && index.text_of(test).contains("cuda.device_count()") {
             let counted = index.text_of(test).replace("cuda", self.kind);
             // A device that a module is loaded for may have no such module elsewhere.
             let first = self.available(view);
             return Some(if first.contains(" and ") { format!("{first} and {counted}") } else { counted });
         }
-        if kind == k.comparison_operator && index.parts(test).any(|side| is_cuda_device(view, side)) && !or_cuda {
+        if kind == k.comparison_operator && index.parts(test).any(|side| is_cuda_device(view, side)) {
             let side = |side: Id| is_cuda_device(view, side).then(|| index.text_of(side).replace("cuda", self.kind));
             return Some(inner(&side));
         }
-        if kind == k.call
-            && index.callee(test).is_some_and(|c| view.names.stands_for(index, c, "torch.cuda.is_available"))
-        {
+        if is_available {
             let joined = index
                 .parent(test)
                 .is_some_and(|p| index.kind(p) == k.boolean_operator || index.kind(p) == k.not_operator);
@@ -186,10 +191,10 @@ impl<'a> ByDevice<'a> {
             let compound = [" and ", " or "].iter().any(|word| asked.contains(word));
             return Some(if joined && compound { format!("({asked})") } else { asked });
         }
-        if kind == k.call && !or_cuda {
+        if kind == k.call && means_cuda(view, test, DIRECTLY) {
             return Some(index.text_of(test).replace("cuda", self.kind));
         }
-        if kind == k.attribute && index.text_of(test).ends_with(".is_cuda") {
+        if is_of_tensor && index.text_of(test).ends_with(".is_cuda") {
             let owner = index.owner(test).map(|owner| index.text_of(owner))?;
             let asked = if or_cuda { format!("in {either}") } else { format!("== {quote}{}{quote}", self.kind) };
             return Some(format!("{owner}.device.type {asked}"));
@@ -268,6 +273,17 @@ impl Guards for ByDevice<'_> {
 
     fn either(&self, view: &FileView<'_>, test: Id) -> Option<String> {
         self.asked(view, test, true)
+    }
+
+    fn vendor_test(&self, view: &FileView<'_>, id: Id) -> Option<(Id, Id)> {
+        let (k, index) = (kinds(), &view.index);
+        let clause = index
+            .ancestors(id)
+            .find(|around| [k.if_statement, k.elif_clause, k.conditional_expression].contains(&index.kind(*around)))?;
+        let chain = index.parent(clause).filter(|_| index.kind(clause) == k.elif_clause).unwrap_or(clause);
+        let test = index.condition(clause).filter(|test| index.is_within(id, *test))?;
+        let is_asked = means_cuda(view, test, DIRECTLY) && !self.has_target_branch(view, chain);
+        (is_asked && self.region(view, chain) == Region::Open).then_some((chain, clause))
     }
 
     fn retargeted(&self, code: &str) -> String {

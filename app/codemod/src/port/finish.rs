@@ -110,8 +110,8 @@ pub(super) fn finish(
             let foreign = &plan.settings.target.foreign_modules;
             let own = plan.settings.target.ledger.autocast.as_ref().map(|own| own.device.as_str());
             let is_settled = |at: usize| plan.is_settled(n, state.rope.origin(at));
-            let reach = Reach { view, is_settled: &is_settled };
-            for found in residue(&reach, facts, plan.guards(facts), plan.settings.definitions, foreign, own) {
+            let reach = Reach { view, is_settled: &is_settled, guards: plan.guards(facts) };
+            for found in residue(&reach, facts, plan.settings.definitions, foreign, own) {
                 let start = found.range.start;
                 let told = covered.contain(&found.range) && spoken_of.contain(&(start..start + 1));
                 let remark = remains(found);
@@ -120,7 +120,8 @@ pub(super) fn finish(
             remarks.extend(manual);
             if plan.style != Style::Branch {
                 let told = remarks.iter().map(|remark| remark.range.clone());
-                let told: Vec<Range<usize>> = told.filter(|range| !is_settled(range.start)).collect();
+                let mut told: Vec<Range<usize>> = told.filter(|range| !is_settled(range.start)).collect();
+                told.extend(plan.stays.borrow().get(&n).into_iter().flatten().cloned());
                 let rest = unaccounted(&reach, facts, &own_names, plan.settings.definitions, &told);
                 remarks.extend(rest.into_iter().map(&mut remains));
             }

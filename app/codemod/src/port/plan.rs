@@ -15,6 +15,7 @@ use crate::settings::Settings;
 use python::tree::Id;
 use sorting::{SortedMap, SortedSet};
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use training::modes::Region;
@@ -63,6 +64,8 @@ pub(super) struct Plan<'a> {
     pub(super) lacking: RefCell<Notes>,
     /// What edits cost at the places that they change, by places of the original.
     pub(super) lost: RefCell<Notes>,
+    /// What stays as it is for other devices and does nothing on the target, by file, in the texts of this round.
+    pub(super) stays: RefCell<SortedMap<usize, Vec<Range<usize>>>>,
     /// Changes of this round that need a test for the target.
     pub(super) guarded: Cell<Guarded>,
     /// The style is being chosen: nothing counts as rejected.

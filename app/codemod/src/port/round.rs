@@ -4,6 +4,7 @@ use super::blank_lines::doubled_blank_lines;
 use super::doubled::drop_doubled;
 use super::emptied::emptied;
 use super::empty_functions::empty_functions;
+use super::matched::matched;
 use super::orphaned::orphaned;
 use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
@@ -21,6 +22,7 @@ use python::edit::{Change, Splice, splices, statement_end};
 use python::importer;
 use python::tree::{Id, ROOT, kinds};
 use sorting::{SortedMap, SortedSet};
+use std::cell::OnceCell;
 use std::rc::Rc;
 use training::program_start::Texts;
 use training::{FileView, ProjectFacts};
@@ -36,6 +38,7 @@ pub(super) fn round(
     let mut notes = Notes::new();
     plan.refused.take();
     plan.guarded.take();
+    plan.stays.take();
     let texts = Texts::new(states.iter().map(|s| (s.source.path.as_str(), s.text.as_str())).collect());
     let fields = fields(plan, views, facts);
     for (n, state) in states.iter().enumerate() {
@@ -78,11 +81,18 @@ pub(super) fn round(
                     let needs_test = |fix: &&Fix| fix.lift == Lift::Guarded;
                     let mut guarded = plan.guarded.get();
                     guarded.changes += fixes.iter().filter(needs_test).count();
-                    let (lifted, stranded) = lift::lift(view, facts, guards, fixes);
-                    guarded.without_test += stranded.iter().map(|s| &s.fix).filter(needs_test).count();
+                    let told = OnceCell::new();
+                    // A file that names the target has chosen what is for both; what needs a message is not.
+                    let is_vendors = |code: Id| {
+                        let told = || told.get_or_init(|| told_by_rules(plan, view, facts));
+                        plan.origins[n].names_target || told().iter().any(|told| view.index.is_within(*told, code))
+                    };
+                    let lifted = lift::lift(view, facts, guards, &is_vendors, fixes);
+                    guarded.without_test += lifted.stranded.iter().map(|s| &s.fix).filter(needs_test).count();
                     plan.guarded.set(guarded);
-                    fixes = lifted;
-                    for s in stranded {
+                    fixes = lifted.fixes;
+                    plan.stays.borrow_mut().insert(n, lifted.stays);
+                    for s in lifted.stranded {
                         let remark = Remark::warning(s.fix.at..s.fix.at, &s.fix.recipe, s.reason);
                         notes.entry(n).or_default().push(remark);
                     }
@@ -131,6 +141,14 @@ pub(super) fn round(
         notes.entry(n).or_default().extend(refused);
     }
     (out, notes)
+}
+
+/// What the rules that change nothing have a message for.
+fn told_by_rules(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> Vec<Id> {
+    let situation = plan.situation(view, facts);
+    let rules = plan.recipes.recipes().iter().filter(|recipe| !plan.rejected(recipe)).flat_map(|recipe| &recipe.rules);
+    let manual = rules.filter(|rule| rule.manual && plan.takes(rule));
+    manual.flat_map(|rule| matched(rule, &situation)).map(|found| found.node).collect()
 }
 
 /// The order in which fixes are written.

@@ -2,13 +2,12 @@
 //! or it needs something that only those cards have.
 
 use crate::ported::Edit;
-use crate::reached::{asks_by_name, only_with_cuda};
+use crate::reached::{asks_by_name, mentions as names, only_with_cuda};
 use python::lines::line_start;
 use python::tree::{Id, kinds};
 use sorting::SortedSet;
 use std::ops::Range;
 use training::FileView;
-use training::project::has_part;
 
 /// One of several alternatives: its condition, none for an `else`, and its code.
 type Alternative = (Option<Id>, Id);
@@ -80,14 +79,6 @@ pub(super) fn tests_for_kernels(view: &FileView<'_>) -> Vec<Range<usize>> {
             && index.of_kind_in(k.identifier, *test).iter().any(|id| is_optional(view, *id))
     };
     index.of_kind(k.boolean_operator).iter().filter(|test| is_one(test)).map(|test| index.range(*test)).collect()
-}
-
-/// Whether a node mentions something as a word of a name or in a string.
-fn names(view: &FileView<'_>, at: Id, part: &str) -> bool {
-    let (index, k) = (&view.index, kinds());
-    let kinds = [k.identifier, k.string];
-    let mut inside = kinds.iter().flat_map(|kind| index.of_kind_in(*kind, at)).chain([&at]);
-    inside.any(|id| kinds.contains(&index.kind(*id)) && has_part(index.text_of(*id), part))
 }
 
 fn is_device(view: &FileView<'_>, string: Id, device: &str) -> bool {

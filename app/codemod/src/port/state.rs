@@ -7,11 +7,13 @@ use crate::machines_device::MachinesDevice;
 use crate::messages;
 use crate::place::{self, Remark};
 use crate::ported::{Severity, SourceFile};
+use crate::reached::mentions;
 use crate::rope::{Provenance, Replacement, Rope};
 use guide::LedgerTerms;
 use python::names::Packages;
 use python::notebook::is_notebook;
 use python::packages::packages;
+use python::tree::ROOT;
 use python::{Tree, Trees};
 use sorting::SortedSet;
 use std::ops::Range;
@@ -198,6 +200,8 @@ pub(super) struct Origin {
     pub(super) settled: Vec<Range<usize>>,
     /// Tests that are left as they are, with a message.
     pub(super) kept: Vec<Range<usize>>,
+    /// Whether it names the target's device.
+    pub(super) names_target: bool,
 }
 
 impl Origin {
@@ -211,6 +215,7 @@ impl Origin {
             let device = terms.autocast.as_ref().map_or("", |own| &own.device);
             let only_others = MachinesDevice::read(view, Some(device)).only_with_cuda;
             origin.settled.extend(only_others.into_iter().map(|id| view.index.range(id)));
+            origin.names_target = terms.autocast.as_ref().is_some_and(|own| mentions(view, ROOT, &own.device));
             origin.kept = terms.autocast.as_ref().map_or_else(Vec::new, |_| tests_for_kernels(view));
         }
         origin

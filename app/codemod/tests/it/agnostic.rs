@@ -56,6 +56,43 @@ fn a_name_for_the_answer_means_either_device() {
 }
 
 #[test]
+fn code_for_cuda_that_suits_both_is_for_both() {
+    let either = "torch.cuda.is_available() or torch.xpu.is_available()";
+    for code in
+        ["device = torch.device(args.device if @ else 'cpu')\n", "workers = 4 if @ else 0\n", "if @:\n    pin = True\n"]
+    {
+        check(&code.replace('@', "torch.cuda.is_available()"), &code.replace('@', either));
+    }
+    check(
+        "if torch.cuda.is_available():\n    device = args.cuda_device\nelse:\n    device = 'cpu'\n",
+        &format!("if {either}:\n    device = args.cuda_device\nelse:\n    device = 'cpu'\n"),
+    );
+    check(
+        "pin = 1 if 'cuda' in str(device) else 0\nfast = 1 if name.startswith('cuda') else 0\n",
+        "pin = 1 if 'cuda' in str(device) or 'xpu' in str(device) else 0\n\
+         fast = 1 if name.startswith('cuda') or name.startswith('xpu') else 0\n",
+    );
+    check("x = x.cpu() if x.is_cuda else x\n", "x = x.cpu() if x.device.type in (\"cuda\", \"xpu\") else x\n");
+    check(
+        "kind = 'a' if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else 'b'\n",
+        &format!(
+            "kind = 'a' if ({either}) and (torch.xpu if torch.xpu.is_available() else torch.cuda).is_bf16_supported() else 'b'\n"
+        ),
+    );
+    // What needs CUDA, counts its cards or is chosen beside the target's own code.
+    for kept in [
+        "if torch.cuda.is_available():\n    import fused\n",
+        "if torch.cuda.is_available():\n    net = torch.nn.DataParallel(net)\n",
+        "if torch.cuda.device_count() > 1:\n    parallel = True\n",
+        "if torch.cuda.is_available():\n    torch.backends.cudnn.benchmark = True\n",
+        "y = fused(x) if x.is_cuda else plain(x)\n",
+        "half = torch.float16 if device.type == 'cuda' else torch.bfloat16\nbackend = {'xpu': 1}\n",
+    ] {
+        check(kept, kept);
+    }
+}
+
+#[test]
 fn the_chosen_device_is_asked_where_it_can_be_read() {
     let rest = |call: &str| format!("\n\ndef fit(net):\n    {call}\n");
     check(&format!("{CHOICE}{}", rest("net.cuda()")), &format!("{CHOSEN}{}", rest("net.to(device)")));

@@ -1,0 +1,89 @@
+//! A test for the source vendor's device whose code is the same for the target.
+
+use super::joined::first_of;
+use crate::fix::{Fix, Lift};
+use crate::guards::Guards;
+use crate::reached::mentions;
+use python::edit::{Change, Splice, spliced, splices};
+use python::strings::plain_string;
+use python::tree::{Id, kinds};
+use training::FileView;
+
+/// The test of a clause as one for either device, if no rule changes its code, which therefore suits both.
+pub(super) fn for_either(
+    view: &FileView<'_>,
+    guards: &dyn Guards,
+    clause: Id,
+    fixes: &[Fix],
+    is_vendors: &dyn Fn(Id) -> bool,
+) -> Option<Fix> {
+    let index = &view.index;
+    let test = index.condition(clause)?;
+    let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
+    // How many cards a program uses is no question of the device's kind.
+    let counts = index.text_of(test).contains("device_count()");
+    if counts || is_vendors(code) || needs_vendor(view, test, code) && !is_choice_of_device(view, clause) {
+        return None;
+    }
+    let mut parts: Vec<Id> = index.parts(test).filter(|_| index.kind(test) == kinds().boolean_operator).collect();
+    if parts.is_empty() {
+        parts.push(test);
+    }
+    let asks = |part: &Id| guards.retarget(view, *part).is_some();
+    let (asked, others): (Vec<Id>, Vec<Id>) = parts.into_iter().partition(asks);
+    if asked.is_empty() {
+        return None;
+    }
+    // `torch.cuda.is_available() and torch.cuda.is_bf16_supported()`: what is asked besides may differ.
+    let is_other = |fix: &&Fix| {
+        let within = |node: Id| others.iter().any(|part| index.is_within(node, *part));
+        fix.changes.iter().filter_map(Change::node).all(within)
+    };
+    let besides: Vec<&Fix> = fixes.iter().filter(is_other).collect();
+    // A type of numbers chosen for CUDA leaves the target the one that every other device has, unless it is asked for one.
+    let is_type = |name: &&str| mentions(view, code, name);
+    if besides.is_empty() && ["float16", "half", "bfloat16"].iter().any(is_type) {
+        return None;
+    }
+    let needs_test = besides.iter().any(|fix| fix.lift == Lift::Guarded);
+    let of_parts = asked.iter().filter_map(|part| {
+        let text = if needs_test { guards.retarget(view, *part)? } else { guards.either(view, *part)? };
+        Some(Splice { range: index.range(*part), text })
+    });
+    let edits = besides.iter().flat_map(|fix| fix.changes.iter().flat_map(|change| splices(view, change)));
+    let text = spliced(index.text, index.range(test), of_parts.chain(edits).collect());
+    let text = if needs_test { format!("{} or {text}", index.text_of(test)) } else { text };
+    let mut fix = first_of(fixes);
+    fix.changes = vec![Change::Raw { range: index.range(test), text }];
+    fix.imports = besides.iter().flat_map(|fix| fix.imports.iter()).cloned().collect();
+    Some(fix)
+}
+
+/// Whether the code of a test needs something that the vendor's machine alone may have: it names it, imports something or,
+/// if the test asks a tensor, calls a function that is neither PyTorch's nor a method.
+fn needs_vendor(view: &FileView<'_>, test: Id, code: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let imports = [k.import_statement, k.import_from_statement];
+    let asks_tensor =
+        index.of_kind_in(k.attribute, test).iter().chain([&test]).any(|id| index.text_of(*id).ends_with(".is_cuda"));
+    let is_function = |call: &Id| {
+        let callee = index.callee(*call)?;
+        let name = view.names.qualify(index, callee);
+        Some(name.map_or(index.kind(callee) == k.identifier, |name| !name.starts_with("torch.")))
+    };
+    let calls = index.of_kind_in(k.call, code).iter().chain(Some(&code).filter(|code| index.kind(**code) == k.call));
+    mentions(view, code, "cuda")
+        || imports.iter().any(|kind| !index.of_kind_in(*kind, code).is_empty())
+        || asks_tensor && calls.filter_map(is_function).any(|is_function| is_function)
+}
+
+/// `name if torch.cuda.is_available() else "cpu"`, also as a statement.
+fn is_choice_of_device(view: &FileView<'_>, clause: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let other = index.otherwise(clause).or_else(|| {
+        let is_expression = index.kind(clause) == k.conditional_expression;
+        index.parts(clause).nth(2).filter(|_| is_expression)
+    });
+    let is_cpu = |string: Id| plain_string(index, string) == Some("cpu");
+    other.is_some_and(|other| is_cpu(other) || index.of_kind_in(k.string, other).iter().any(|id| is_cpu(*id)))
+}
