@@ -4,7 +4,7 @@ use crate::fixtures::FIXTURES;
 use crate::machine::{Calls, Machine, run, run_with};
 use crate::story::{assert_marks, assert_on_hpu, assert_same_story, common_story, own_story};
 use crate::trials::trials;
-use codemod::{Ported, Style};
+use codemod::{Options, Ported, Style};
 use libtest_mimic::Trial;
 use std::path::{Path, PathBuf};
 use tests::sound::{Folder, assert_golden, assert_sound, here, texts, to_hpu};
@@ -25,8 +25,7 @@ impl Script {
     }
 
     fn with_sdk(name: &'static str, style: Style, sdk: Option<&'static str>) -> Self {
-        let ported = assert_sound(&FIXTURES[name].files, &to_hpu(sdk));
-        assert_eq!(ported.style, style, "{name}: style chosen by auto");
+        let ported = assert_sound(&FIXTURES[name].files, &Options { style, ..to_hpu(sdk) });
         assert!(ported.files[0].changed, "{name}: nothing was ported");
         Self { name, sdk, style, ported, before: here().join("fixtures/scripts"), after: Folder::with(texts(ported)) }
     }

@@ -8,7 +8,7 @@ use crate::results::Run;
 use crate::server::Framework;
 use crate::trials::{trial, trials};
 use crate::twin::{Files, Start, Twin, verdict, whole};
-use codemod::{Options, Ported};
+use codemod::{Options, Ported, Style};
 use libtest_mimic::Trial;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,9 @@ use tests::sound::{RECIPES, here, texts, told};
 
 /// The targets of twin runs.
 pub(crate) const TARGETS: [&str; 5] = ["hpu", "ipu", "popdist", "rdu", "xpu"];
+
+/// Those that are devices of PyTorch, so that one program can serve all.
+const ONE_PROGRAM: [&str; 2] = ["hpu", "xpu"];
 
 /// How a case's program is ported and started, and the verdict, which may be all that is stated.
 #[derive(Default, Deserialize)]
@@ -33,6 +36,10 @@ struct Case {
     #[serde(rename = "unsafe")]
     allow_unsafe: bool,
     options: BTreeMap<String, String>,
+    /// The verdict in agnostic style, where it is another.
+    agnostic: Option<String>,
+    /// The verdict in place, where it is another.
+    in_place: Option<String>,
 }
 
 /// A program on a target, as `verdicts.toml` states it.
@@ -40,6 +47,8 @@ pub(crate) struct Stated {
     pub(crate) fixture: &'static Fixture,
     pub(crate) target: &'static str,
     pub(crate) verdict: String,
+    /// Verdicts in other styles than the one that the port takes by itself.
+    in_style: Vec<(Style, String)>,
     options: Options,
     pub(crate) start: Start,
 }
@@ -49,10 +58,11 @@ impl Stated {
     fn new(fixture: &'static Fixture, case: &str, stated: &toml::Value) -> Self {
         let target = case.split('.').next().unwrap();
         let target = TARGETS.into_iter().find(|known| *known == target).expect("a target of twin runs");
-        let Case { verdict, args, original, first, rehearse, on, sdk, allow_unsafe, options } = match stated.as_str() {
-            Some(verdict) => Case { verdict: verdict.to_owned(), ..Case::default() },
-            None => stated.clone().try_into().unwrap_or_else(|fault| panic!("{} on {case}: {fault}", fixture.name)),
-        };
+        let Case { verdict, args, original, first, rehearse, on, sdk, allow_unsafe, options, agnostic, in_place } =
+            match stated.as_str() {
+                Some(verdict) => Case { verdict: verdict.to_owned(), ..Case::default() },
+                None => stated.clone().try_into().unwrap_or_else(|fault| panic!("{} on {case}: {fault}", fixture.name)),
+            };
         let start = start(fixture, target);
         let start = Start {
             original: original.or_else(|| args.clone()).unwrap_or(start.original),
@@ -63,7 +73,12 @@ impl Stated {
         };
         let mut of_port = Options { sdk, allow_unsafe, ..fixture.options(target) };
         of_port.options.extend(options);
-        Self { fixture, target, verdict, options: of_port, start }
+        let is_device = ONE_PROGRAM.contains(&target) && on == Framework::default() && verdict != "refused";
+        let in_style = [(Style::InPlace, in_place), (Style::Agnostic, agnostic)];
+        let in_style = in_style.map(|(style, other)| (style, other.unwrap_or_else(|| verdict.clone())));
+        let in_style =
+            in_style.into_iter().filter(|(_, verdict)| is_device && !verdict.starts_with("not run: ")).collect();
+        Self { fixture, target, verdict, in_style, options: of_port, start }
     }
 
     pub(crate) fn ported(&self) -> &'static Ported {
@@ -84,6 +99,35 @@ impl Stated {
             ported,
             start,
         }
+    }
+
+    /// The port in another style; one program for all devices also computes on CUDA and on the CPU what the original does.
+    fn check_in_style(&self, style: Style, wanted: &str) -> Result<(), String> {
+        // Its arguments name the mode that only a branch has.
+        if self.ported().style == Style::Branch {
+            return Ok(());
+        }
+        let ported = self.fixture.ported(&Options { style, ..self.options.clone() });
+        let files: Files = texts(ported).map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
+        let machines: &[Option<&str>] =
+            if style == Style::Agnostic { &[None, Some("cuda"), Some("cpu")] } else { &[None] };
+        for machine in machines {
+            let mut start = self.start.clone();
+            if let Some(machine) = machine {
+                start.options.extend(["--on".to_owned(), (*machine).to_owned()]);
+                start.arguments.clone_from(&start.original);
+            }
+            self.twin(files.clone(), start).check(|result| {
+                let needs_cuda = result["failed"].as_str().is_some_and(|failed| failed.starts_with("original/"));
+                let (found, wanted) = (verdict(result), if machine.is_some() { "equal" } else { wanted });
+                if found == wanted || needs_cuda && *machine == Some("cpu") {
+                    return Ok(());
+                }
+                let machine = machine.unwrap_or("the target");
+                Err(format!("on {machine} `{wanted}` is stated, found `{found}`: {}", whole(result)))
+            })?;
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), String> {
@@ -143,8 +187,14 @@ pub(crate) static STATED: LazyLock<BTreeMap<(&str, &str), Stated>> = LazyLock::n
 
 pub(crate) fn trials() -> Vec<Trial> {
     let named = STATED.iter().map(|((name, case), one)| trial(format!("verdicts::{name}::{case}"), || one.check()));
+    let in_style = STATED.iter().flat_map(|((name, case), one)| {
+        one.in_style.iter().map(move |(style, verdict)| {
+            let style_name = style.name().expect("a style");
+            trial(format!("verdicts::{name}::{case} {style_name}"), || one.check_in_style(*style, verdict))
+        })
+    });
     let of_all = trials!(every_program_has_a_verdict_on_each_target recipes_that_no_program_exercises);
-    named.chain(of_all).collect()
+    named.chain(in_style).chain(of_all).collect()
 }
 
 fn every_program_has_a_verdict_on_each_target() {
@@ -163,7 +213,10 @@ const BY_EXAMPLE: &str = "an example of its section is run";
 fn recipes_that_no_program_exercises() {
     let mut exercised = BTreeSet::new();
     for one in STATED.values().filter(|one| one.runs()) {
-        exercised.extend(one.ported().files.iter().flat_map(|file| &file.edits).map(|edit| &*edit.recipe));
+        let in_style =
+            |(style, _): &(Style, String)| one.fixture.ported(&Options { style: *style, ..one.options.clone() });
+        let ports = one.in_style.iter().map(in_style).chain([one.ported()]);
+        exercised.extend(ports.flat_map(|port| &port.files).flat_map(|file| &file.edits).map(|edit| &*edit.recipe));
     }
     let examples = read("examples.toml");
     let by_example = |id: &str| {

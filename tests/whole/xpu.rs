@@ -1,17 +1,26 @@
 //! The scripts of `tests/fixtures/scripts` on Intel's GPUs: ported and compared with their golden files.
 
-use codemod::{Options, Severity};
+use codemod::{Options, Severity, Style};
 use python::SourceFile;
 use std::fs;
 use tests::sound::{assert_golden, assert_sound, here, to};
 
-/// Ports a script and compares it with its golden file; returns the ids of the remaining warnings.
+/// Ports a script in place, or by a branch if it has compute modes.
 fn ported(name: &str, sdk: Option<&str>) -> Vec<String> {
+    let style = if name == "mode_chain" { Style::Branch } else { Style::InPlace };
+    ported_in(style, name, sdk)
+}
+
+/// Ports a script and compares it with its golden file; returns the ids of the remaining warnings.
+fn ported_in(style: Style, name: &str, sdk: Option<&str>) -> Vec<String> {
     let scripts = here().join("fixtures/scripts");
     let path = format!("{name}.py");
     let files = [SourceFile { text: fs::read_to_string(scripts.join(&path)).unwrap(), path }];
-    let ported = assert_sound(&files, &Options { sdk: sdk.map(Into::into), ..to("xpu") });
-    let version = sdk.map_or(String::new(), |sdk| format!("-{sdk}"));
+    let ported = assert_sound(&files, &Options { style, sdk: sdk.map(Into::into), ..to("xpu") });
+    let version = match (style, sdk) {
+        (Style::Agnostic, _) => "-agnostic".to_owned(),
+        (_, sdk) => sdk.map_or(String::new(), |sdk| format!("-{sdk}")),
+    };
     assert_golden(&scripts.join(format!("{name}.xpu{version}.py")), &ported.files[0].text);
     let warnings = ported.files[0].diagnostics.iter().filter(|d| d.severity == Severity::Warning);
     warnings.map(|d| d.recipe.clone()).collect()
@@ -60,4 +69,16 @@ fn an_older_port() {
 fn scripts_that_know_more_than_one_machine() {
     assert_eq!(ported("accelerator_style", None), [""; 0]);
     assert_eq!(ported("mode_chain", None), ["xpu#extension"]);
+}
+
+/// Scripts that choose their device are one program for all devices.
+#[test]
+fn one_program() {
+    for name in ["compiled_lm", "device_arguments", "plankton", "spectra_trainer"] {
+        let scripts = here().join("fixtures/scripts");
+        let path = format!("{name}.py");
+        let files = [SourceFile { text: fs::read_to_string(scripts.join(&path)).unwrap(), path }];
+        assert_eq!(assert_sound(&files, &to("xpu")).style, Style::Agnostic, "{name}");
+        assert_eq!(ported_in(Style::Agnostic, name, None), [""; 0], "{name}");
+    }
 }

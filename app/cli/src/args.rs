@@ -279,7 +279,7 @@ pub(crate) enum PrecisionArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StyleArg {
-    /// `branch` if the project has compute modes, else `in-place`
+    /// `branch` if the project has compute modes, `agnostic` if it chooses its device (HPU and XPU), else `in-place`
     Auto,
     /// Replace the code for other devices
     InPlace,

@@ -1,6 +1,6 @@
 //! Messages on stderr.
 
-use codemod::{Diagnostic, Edit, Overview, Places, Ported, RemovedComment, Severity, Span, Totals};
+use codemod::{Diagnostic, Edit, Overview, Places, Ported, RemovedComment, Severity, Span, Style, Totals};
 use std::collections::{BTreeSet, HashSet};
 
 /// The text on disk under the file's name once the command is done, to which the line numbers of messages refer.
@@ -84,6 +84,9 @@ pub(crate) fn summary(ported: &Ported, left: &BTreeSet<usize>, totals: &Totals) 
     let Places { done, to_do, not_possible } = totals.all;
     let mut line = format!("portolan: {}", count(done, "change"));
     line += &format!(" in {} of {}", changed, count(ported.files.len() - new.len(), "file"));
+    if ported.style == Style::Agnostic {
+        line += ", one program for all devices";
+    }
     if !new.is_empty() {
         line += &format!(" and {}, {}", count(new.len(), "new file"), new.join(", "));
     }

@@ -8,7 +8,9 @@ mod surroundings;
 mod tensor_device;
 mod types;
 
-pub(crate) use cuda_device::{asks_any_device, cuda_devices, is_cuda_device, names_cuda_device};
+pub(crate) use cuda_device::{
+    asks_any_device, cuda_devices, is_chosen, is_cuda_device, is_key_with_number, names_cuda_device,
+};
 pub(crate) use imports::{BUILT_ON_TORCH, WITHOUT_TORCH, first_import, imports};
 pub(crate) use surroundings::{Searches, has_fallback, inside_with};
 pub(crate) use types::{Type, nodes_of_type};

@@ -18,6 +18,7 @@ use crate::guards::Guards;
 use crate::messages;
 use crate::place::Remark;
 use crate::ported::Severity;
+use crate::reached::means_cuda;
 use arm::arm;
 use branch::branch;
 use guard::guard_all;
@@ -72,12 +73,14 @@ pub(crate) struct Lifted {
     pub(crate) stays: Vec<Range<usize>>,
 }
 
-/// Puts the fixes of one file under the guard. Code for the vendor's device that no fix changes is shared with the target, unless
+/// Puts the fixes of one file under the guard. With `keeps_tests` the file has tests for the target of its own, and those for the
+/// vendor's device mean that one. Code for the vendor's device that no fix changes is shared with the target, unless
 /// `is_vendors` says that it is for that device alone.
 pub(crate) fn lift(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     guards: &dyn Guards,
+    keeps_tests: bool,
     is_vendors: &dyn Fn(Id) -> bool,
     fixes: Vec<Fix>,
 ) -> Lifted {
@@ -91,10 +94,11 @@ pub(crate) fn lift(
             continue;
         };
         match (guards.region(view, node), fix.lift) {
-            (_, Lift::Shared) | (Region::Target, _) => out.push(fix),
+            (_, Lift::Shared) => out.push(fix),
+            (Region::Target, _) => out.push(guard::with_imports_under(view, project, guards, node, fix)),
             (Region::Vendor { .. }, Lift::AsWritten) if !guards.is_agnostic() => {}
             (Region::Foreign, _) => {
-                if let Some(test) = guards.vendor_test(view, node) {
+                if let Some(test) = guards.vendor_test(view, node).filter(|_| !keeps_tests) {
                     tested.entry(test).or_default().push(fix);
                 }
             }
@@ -109,6 +113,7 @@ pub(crate) fn lift(
             (Region::Unclear, _) => {
                 stranded.push(Stranded { fix, reason: messages::undecided_branch() });
             }
+            (Region::Open, Lift::AsWritten) if keeps_tests && means_cuda(view, node, 1) => {}
             (Region::Open, Lift::AsWritten) => out.push(fix),
             (Region::Vendor { clause, chain }, Lift::Guarded | Lift::Neutral | Lift::AsWritten) => {
                 if !guards.has_target_branch(view, chain) {
@@ -118,8 +123,9 @@ pub(crate) fn lift(
             (Region::Open, Lift::Guarded) => open.push(fix),
         }
     }
-    let whole = tested.into_iter().filter(|(test, _)| !vendor.contains_key(test));
-    out.extend(whole.filter_map(|((_, clause), fixes)| tested::for_either(view, guards, clause, &fixes, is_vendors)));
+    for ((_, clause), fixes) in tested.iter().filter(|(test, _)| !vendor.contains_key(test)) {
+        out.extend(tested::for_either(view, guards, *clause, fixes, is_vendors));
+    }
     for ((chain, clause), fixes) in vendor {
         if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
             continue;
@@ -131,16 +137,18 @@ pub(crate) fn lift(
             open.extend(fixes.into_iter().filter(|fix| fix.lift == Lift::Guarded));
             continue;
         }
-        let is_choice = view.index.kind(clause) == kinds().conditional_expression;
-        let test = view.index.condition(clause);
-        if guards.is_agnostic() && test.is_some_and(|test| guards.retarget(view, test).is_none()) {
-            stranded.extend(fixes.into_iter().map(|fix| Stranded { fix, reason: messages::undecided_branch() }));
+        let asked = tested.get(&(chain, clause)).map_or(&[][..], Vec::as_slice);
+        let Some(asked) = tested::for_target(view, guards, clause, asked) else {
+            if guards.is_agnostic() {
+                stranded.extend(fixes.into_iter().map(|fix| Stranded { fix, reason: messages::undecided_branch() }));
+            }
             continue;
-        }
+        };
+        let is_choice = view.index.kind(clause) == kinds().conditional_expression;
         out.extend(if is_choice {
-            arm(view, guards, clause, &fixes)
+            arm(view, guards, (clause, &asked), &fixes)
         } else {
-            branch(view, project, guards, chain, clause, fixes)
+            branch(view, project, guards, chain, (clause, &asked), fixes)
         });
     }
     guard_all(view, project, guards, open, &mut out, &mut stranded);

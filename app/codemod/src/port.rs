@@ -35,7 +35,7 @@ use gate::Fault;
 pub use new_files::keep_existing;
 use plan::{Notes, Plan};
 use python::Trees;
-use round::round;
+use round::{round, told_by_rules};
 use rustc_hash::{FxHashSet, FxHasher};
 use sorting::{SortedMap, SortedSet};
 use state::{Origin, State, authors, views};
@@ -133,8 +133,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         chooses_style: false,
         barred: RefCell::default(),
     };
-    plan.device =
-        ByDevice::of(target.facts.device.as_ref(), &plan.settings.sdk).filter(|_| plan.style == Style::Agnostic);
+    plan.device = ByDevice::of(target.facts.device.as_ref(), &plan.settings.sdk);
     for state in states.iter_mut() {
         state.bar_notebook(target.facts.launcher.as_deref());
     }
@@ -170,7 +169,8 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         }
         if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {
-                plan.style = if facts.modes.is_some() { Style::Branch } else { Style::InPlace };
+                let has_modes = facts.modes.is_some();
+                plan.style = if has_modes { Style::Branch } else { auto_style::without_modes(&plan, &views) };
                 let has_branch =
                     |view: &FileView<'_>| facts.modes.as_ref().is_some_and(|m| m.own_branch(view).is_some());
                 plan.own_mode = views.iter().flatten().any(|view| has_branch(view));
@@ -188,6 +188,9 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             }
             if options.style == Style::Auto {
                 auto_style::choose(&mut plan, states, &views, &facts);
+                if plan.style == Style::Agnostic {
+                    facts.modes = None;
+                }
             }
         }
         let (mut replacements, notes) = round(&plan, states, &views, &facts);
@@ -276,23 +279,31 @@ fn keep_guards(
     let mut kept = false;
     for (n, state) in states.iter_mut().enumerate() {
         let (Some(given), Some(view)) = (state.both_views().0, &views[n]) else { continue };
-        if plan.keeps_others() || !state.is_changed() || !view.has_word("cuda") {
+        if plan.style == Style::Branch || !state.is_changed() || !view.has_word("cuda") && !given.has_word("is_cuda") {
             continue;
         }
         let reach = Reach { view, is_settled: &|_| false, guards: None };
         let found = residue(&reach, facts, plan.settings.definitions, &SortedMap::new(), None);
-        let found = found.into_iter().filter(|f| f.severity == Severity::Warning && f.message.name == "cuda_name_left");
-        let left: Vec<usize> = found.map(|found| state.rope.origin(found.range.start)).collect();
+        // In place, software of the vendor's has messages that say what to do about it.
+        let names: &[&str] = if plan.keeps_others() { &NEEDS_VENDOR } else { &NEEDS_VENDOR[..1] };
+        let found = found.into_iter().filter(|f| f.severity == Severity::Warning && names.contains(&f.message.name));
+        let told = plan.keeps_others().then(|| told_by_rules(plan, view, facts)).unwrap_or_default();
+        let places = found.map(|found| found.range.start).chain(told.into_iter().map(|id| view.index.item(id).start));
+        let left: Vec<usize> = places.map(|at| state.rope.origin(at)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());
         if !tests.iter().all(|test| plan.is_kept(n, test.start)) {
-            plan.origins[n].kept.extend(tests);
-            plan.origins[n].settled.extend(code);
+            plan.origins[n].guards.extend(tests);
+            plan.origins[n].guarded.extend(code);
             state.restart();
             kept = true;
         }
     }
     kept
 }
+
+/// Messages about code that only the source vendor's machine can run.
+const NEEDS_VENDOR: [&str; 5] =
+    ["cuda_name_left", "cuda_software", "cuda_software_used", "cuda_package_left", "cuda_command"];
 
 /// Whether a project that names no device trains models that can be moved to one.
 fn moves_models(views: &[Option<Rc<FileView<'_>>>], project: &ProjectFacts<'_, '_>) -> bool {

@@ -75,6 +75,11 @@ pub(crate) fn left_without_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     tests.find_map(|s| denied(view, index.condition(s)?))
 }
 
+/// Whether an expression is true only with CUDA, or only without.
+pub(crate) fn asks_for_cuda(view: &FileView<'_>, test: Id) -> bool {
+    means_cuda(view, test, 3) || denied(view, test).is_some()
+}
+
 /// The test for CUDA whose "no" makes an expression true.
 fn denied(view: &FileView<'_>, test: Id) -> Option<Id> {
     let (k, index) = (kinds(), &view.index);

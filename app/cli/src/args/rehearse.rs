@@ -10,7 +10,7 @@ installed PyTorch or TensorFlow and stand-ins for the vendor's modules. Losses, 
 compared step by step. A project runs in its folder, a single file in the current folder. Your files are not changed: each run has its own folder
 with links to yours.
 Arguments after `--` are passed to the program; a complete launch command, including its launcher, also works.
-With `--style agnostic` both also run with CUDA (computed by the CPU) and on the CPU alone; --format json and --html are of the target's run.
+In agnostic style both also run with CUDA (computed by the CPU) and on the CPU alone; --format json and --html are of the target's run.
 A run shows that the port computes the same results, but not its speed, its memory use, or what the vendor's compiler accepts.
 
 Exit status: 0 equal, or equal except for explained differences; 1 they differ, one failed or trained nothing, or the vendor's rules

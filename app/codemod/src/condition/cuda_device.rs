@@ -2,7 +2,7 @@
 
 use python::scopes::{Bound, Scopes};
 use python::strings::{joined_string, plain_string};
-use python::tree::{Id, Index, kinds};
+use python::tree::{Id, Index, fields, kinds};
 use training::FileView;
 use training::words::CALLS_FOR_PEOPLE;
 use training::words::CALLS_THAT_LOOK_UP;
@@ -71,7 +71,8 @@ fn is_machines_device(view: &FileView<'_>, scopes: &Scopes<'_>, node: Id, depth:
     })
 }
 
-fn is_chosen(view: &FileView<'_>, call: Id) -> bool {
+/// Whether a call asks PyTorch which accelerator there is.
+pub(crate) fn is_chosen(view: &FileView<'_>, call: Id) -> bool {
     view.qualified(call).is_some_and(|name| name.strip_prefix("torch.accelerator.") == Some(CHOOSES))
 }
 
@@ -96,9 +97,22 @@ pub(crate) fn names_cuda_device(view: &FileView<'_>, id: Id) -> bool {
                 && (kind != k.subscript || is_type(index, p))
                 && !(kind == k.pair && index.children(p).next() == Some(id))
                 && kind != k.concatenated_string
+                && !(kind == k.comparison_operator && asks_for_key(index, p, id))
                 && !(kind == k.argument_list && speaks(view, p, id))
                 && !(kind == k.keyword_argument && names_no_device(view, p))
         })
+}
+
+/// `"cuda" in state` where `state["cuda"]` is read or set.
+fn asks_for_key(index: &Index<'_>, comparison: Id, string: Id) -> bool {
+    let [Some(first), Some(of)] = [0, 1].map(|n| index.parts(comparison).nth(n)) else { return false };
+    let is_entry = |subscript: &Id| {
+        let key = index.field(*subscript, fields().subscript).and_then(|key| plain_string(index, key));
+        index.value(*subscript).is_some_and(|value| index.text_of(value) == index.text_of(of))
+            && key == plain_string(index, string)
+    };
+    let between = index.text.get(index.range(first).end..index.range(of).start).unwrap_or_default();
+    first == string && between.contains("in") && index.of_kind(kinds().subscript).iter().any(is_entry)
 }
 
 /// `Literal["cpu", "cuda"]` names the devices that are accepted.
@@ -130,6 +144,14 @@ fn is_put_together(index: &Index<'_>, operation: Id) -> bool {
         "+" => rest.is_empty(),
         _ => false,
     })
+}
+
+/// Whether an expression is a key of a dictionary that is made from a device's number: `{"cuda:%d" % rank: …}`.
+pub(crate) fn is_key_with_number(view: &FileView<'_>, id: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let is_key =
+        index.parent(id).is_some_and(|pair| index.kind(pair) == k.pair && index.parts(pair).next() == Some(id));
+    is_key && (is_put_together(index, id) || is_formatted(index, id) || names_cuda(index, id))
 }
 
 /// `"cuda:{}".format(rank)`.

@@ -141,11 +141,25 @@ pub(crate) fn nodes_of_type(s: &Situation<'_, '_>, kind: &Type) -> Vec<Id> {
     }
 }
 
+/// Whether a name is a parameter that need not be given: `def cuda(self, device=None)`.
+fn may_be_none(s: &Situation<'_, '_>, id: Id) -> bool {
+    let index = &s.view.index;
+    let name = index.text_of(id);
+    // A lambda reads what the function around it has.
+    let functions = index.ancestors(id).filter_map(|around| index.function(around));
+    let given = functions.flat_map(|f| f.parameters().map(move |one| (f, one))).find(|(_, one)| one.name == name);
+    given.is_some_and(|(function, parameter)| {
+        let is_set = |set: &Id| index.is_within(*set, function.id()) && index.item(*set).start < index.item(id).start;
+        parameter.default.is_some_and(|default| index.kind(default) == kinds().none)
+            && !index.bindings(name).iter().any(is_set)
+    })
+}
+
 pub(super) fn is_of_type(s: &Situation<'_, '_>, id: Id, kind: &Type) -> bool {
     let k = kinds();
     let index = &s.view.index;
     match kind {
-        Type::Role(role) => s.project.role(s.view, id) == Some(*role),
+        Type::Role(role) => s.project.role(s.view, id) == Some(*role) && !(*role == Role::Device && may_be_none(s, id)),
         Type::CudaDevice => is_cuda_device(s.view, id),
         Type::FirstTorchImport => first_torch_import(s) == Some(id),
         Type::LastTorchImport => last_torch_import(s.view, &s.settings.target.modules) == Some(id),

@@ -166,8 +166,10 @@ impl<'a> ByDevice<'a> {
         let is_available = kind == k.call
             && index.callee(test).is_some_and(|c| view.names.stands_for(index, c, "torch.cuda.is_available"));
         if or_cuda && !is_of_tensor && !is_available {
-            let asked = self.asked(view, test, false)?;
-            return Some(format!("{} or {asked}", index.text_of(test)));
+            let asked = format!("{} or {}", index.text_of(test), self.asked(view, test, false)?);
+            let is_part =
+                index.parent(test).is_some_and(|p| [k.boolean_operator, k.not_operator].contains(&index.kind(p)));
+            return Some(if is_part { format!("({asked})") } else { asked });
         }
         if kind == k.comparison_operator && index.text_of(test).contains("cuda.device_count()") {
             let counted = index.text_of(test).replace("cuda", self.kind);

@@ -9,7 +9,7 @@ use python::tree::Id;
 use training::FileView;
 
 /// `a if test else b` becomes `a if test else ported_a if test_for_target else b`.
-pub(super) fn arm(view: &FileView<'_>, guards: &dyn Guards, choice: Id, fixes: &[Fix]) -> Option<Fix> {
+pub(super) fn arm(view: &FileView<'_>, guards: &dyn Guards, (choice, asked): (Id, &str), fixes: &[Fix]) -> Option<Fix> {
     let index = &view.index;
     let parts: Vec<Id> = index.parts(choice).collect();
     let [yes, test, no] = parts.as_slice() else { return None };
@@ -23,7 +23,6 @@ pub(super) fn arm(view: &FileView<'_>, guards: &dyn Guards, choice: Id, fixes: &
     if ported == index.text_of(*no) {
         return None;
     }
-    let asked = guards.retarget(view, *test)?;
     let mut fix = first_of(fixes);
     fix.changes = vec![Change::Raw { range: end..end, text: format!(" else {ported} if {asked}") }];
     fix.imports = fixes.iter().flat_map(|fix| fix.imports.iter()).cloned().collect();

@@ -15,14 +15,13 @@ pub(super) fn branch(
     project: &ProjectFacts<'_, '_>,
     guards: &dyn Guards,
     chain: Id,
-    clause: Id,
+    (clause, test): (Id, &str),
     fixes: Vec<Fix>,
 ) -> Option<Fix> {
     let k = kinds();
     let index = &view.index;
     let text = index.text;
     let body = index.consequence(clause)?;
-    let test = guards.retarget(view, index.condition(clause)?)?;
     let last = index.children(body).last()?;
     let (start, end) = (index.item(body).start, statement_end(view, last).max(index.item(body).end));
     let mut edits: Vec<Splice> = fixes

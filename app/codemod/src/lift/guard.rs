@@ -11,6 +11,7 @@ use python::edit::{
 use python::lines::line_indent;
 use python::tree::{Id, ROOT, Tree, kinds};
 use sorting::{SortedMap, SortedSet};
+use training::modes::Region;
 use training::{FileView, ProjectFacts};
 
 /// The change of one statement.
@@ -78,6 +79,22 @@ pub(super) fn guard_all(
     for (guard, run) in runs(view, project, guards, &units) {
         out.extend(write_run(view, project, &guard, &run, &mut units));
     }
+}
+
+/// A fix in an arm for the target, above whose statement its imports need a test of their own.
+pub(super) fn with_imports_under(
+    view: &FileView<'_>,
+    project: &ProjectFacts<'_, '_>,
+    guards: &dyn Guards,
+    node: Id,
+    mut fix: Fix,
+) -> Fix {
+    let statement =
+        view.statement_of(node).filter(|s| guards.is_agnostic() && guards.region(view, *s) != Region::Target);
+    if let Some((statement, guard)) = statement.and_then(|s| Some((s, guards.guard_at(view, project, s)?))) {
+        import_under(view, project, &guard, statement, &mut fix, &mut SortedSet::new());
+    }
+    fix
 }
 
 /// Puts the imports that only the target's machine has under the test, above the statement that needs them: once for each

@@ -9,6 +9,30 @@ use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use training::FileView;
 
+/// The test of a clause as one for the target alone, with what the rules change in its other parts.
+pub(super) fn for_target(view: &FileView<'_>, guards: &dyn Guards, clause: Id, fixes: &[Fix]) -> Option<String> {
+    let index = &view.index;
+    let test = index.condition(clause)?;
+    let asked = guards.retarget(view, test)?;
+    let parts: Vec<Id> = index.parts(test).filter(|_| index.kind(test) == kinds().boolean_operator).collect();
+    let besides = |fix: &Fix| {
+        let own =
+            |node: Id| parts.iter().any(|part| index.is_within(node, *part) && guards.retarget(view, *part).is_none());
+        fix.lift != Lift::Neutral && fix.changes.iter().filter_map(Change::node).all(own)
+    };
+    let edits: Vec<Splice> = fixes
+        .iter()
+        .filter(|fix| besides(fix))
+        .flat_map(|fix| fix.changes.iter().flat_map(|c| splices(view, c)))
+        .collect();
+    if edits.is_empty() {
+        return Some(asked);
+    }
+    let of_parts =
+        parts.iter().filter_map(|part| Some(Splice { range: index.range(*part), text: guards.retarget(view, *part)? }));
+    Some(spliced(index.text, index.range(test), of_parts.chain(edits).collect()))
+}
+
 /// The test of a clause as one for either device, if no rule changes its code, which therefore suits both.
 pub(super) fn for_either(
     view: &FileView<'_>,
@@ -20,9 +44,7 @@ pub(super) fn for_either(
     let index = &view.index;
     let test = index.condition(clause)?;
     let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
-    // How many cards a program uses is no question of the device's kind.
-    let counts = index.text_of(test).contains("device_count()");
-    if counts || is_vendors(code) || needs_vendor(view, test, code) && !is_choice_of_device(view, clause) {
+    if is_vendors(code) || needs_vendor(view, test, code) && !is_choice_of_device(view, clause) {
         return None;
     }
     let mut parts: Vec<Id> = index.parts(test).filter(|_| index.kind(test) == kinds().boolean_operator).collect();

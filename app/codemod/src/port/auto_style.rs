@@ -1,17 +1,57 @@
-//! The style that a port takes by itself in a project with compute modes: by branches if the modes decide about the code
-//! that has to change, and otherwise in place.
+//! The style that a port takes by itself: by branches if the project's compute modes decide about the code that has to change;
+//! one program for all devices if the program chooses its device and the target is one of PyTorch's; and otherwise in place.
 
 use super::plan::{Guarded, Plan};
 use super::round::round;
 use super::state::State;
+use crate::condition::is_chosen;
 use crate::messages;
 use crate::place::Remark;
 use crate::ported::{Severity, Style};
-use python::tree::kinds;
+use crate::reached::asks_for_cuda;
+use python::names::called_name;
+use python::strings::plain_string;
+use python::tree::{Id, kinds};
 use std::rc::Rc;
 use training::{FileView, ProjectFacts};
 
-/// Takes the style in place of branches if the program's modes are tested for less than half of the changes, and says so at
+/// The style of a program without compute modes.
+pub(super) fn without_modes(plan: &Plan<'_>, views: &[Option<Rc<FileView<'_>>>]) -> Style {
+    let is_chosen = plan.device.is_some() && views.iter().flatten().any(|view| chooses_device(view));
+    if is_chosen { Style::Agnostic } else { Style::InPlace }
+}
+
+/// Whether a file chooses its device: by a test for CUDA, as an option with a default, or by asking PyTorch.
+fn chooses_device(view: &FileView<'_>) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let is_moved = |string: Id| {
+        let given = index.parent(string).filter(|given| index.kind(*given) == k.argument_list);
+        given.and_then(|given| index.parent(given)).is_some_and(|call| called_name(index, call) == Some("to"))
+    };
+    let names_device = |string: Id| {
+        let kind = plain_string(index, string).and_then(|text| text.split(':').next());
+        matches!(kind, Some("cpu" | "cuda")) && !is_moved(string)
+    };
+    let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
+    let mut choices = tests.iter().flat_map(|kind| index.of_kind(*kind));
+    let is_choice = |choice: &Id| {
+        let test = index.condition(*choice).filter(|test| asks_for_cuda(view, *test));
+        test.is_some_and(|test| {
+            index.of_kind_in(k.string, *choice).iter().any(|s| !index.is_within(*s, test) && names_device(*s))
+        })
+    };
+    let is_default = |given: &Id| {
+        let call = || index.ancestors(*given).find(|around| index.kind(*around) == k.call);
+        index.keyword_name(*given) == Some("default")
+            && index.value(*given).is_some_and(names_device)
+            && call().is_some_and(|call| called_name(index, call) == Some("add_argument"))
+    };
+    choices.any(is_choice)
+        || index.of_kind(k.keyword_argument).iter().any(is_default)
+        || view.calls("current_accelerator").iter().any(|call| is_chosen(view, *call))
+}
+
+/// Takes another style than branches if the program's modes are tested for less than half of the changes, and says so at
 /// the first test. Changes that the user rejects count, so that a rejection does not change others.
 pub(super) fn choose(
     plan: &mut Plan<'_>,
@@ -31,7 +71,7 @@ pub(super) fn choose(
     if changes > 0 && 2 * without_test <= changes {
         return;
     }
-    plan.style = Style::InPlace;
+    plan.style = without_modes(plan, views);
     let first_test = views.iter().enumerate().find_map(|(n, view)| {
         let index = &view.as_ref()?.index;
         let mut comparisons = index.of_kind(kinds().comparison_operator).iter();

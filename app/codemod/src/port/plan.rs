@@ -176,14 +176,19 @@ impl<'a> Plan<'a> {
 
     /// Whether a place of an original file is left as it is, without a message.
     pub(super) fn is_settled(&self, file: usize, at: usize) -> bool {
-        !self.keeps_others()
-            && self.origins.get(file).is_some_and(|origin| origin.settled.iter().any(|r| r.contains(&at)))
+        self.origins.get(file).is_some_and(|origin| {
+            let settled = origin.settled.iter().filter(|_| self.style != Style::Branch);
+            settled.chain(&origin.guarded).any(|range| range.contains(&at))
+        })
     }
 
     /// Whether a place of an original file is left as it is.
     pub(super) fn is_kept(&self, file: usize, at: usize) -> bool {
-        let is_in = |origin: &Origin| origin.settled.iter().chain(&origin.kept).any(|range| range.contains(&at));
-        !self.keeps_others() && self.origins.get(file).is_some_and(is_in)
+        self.origins.get(file).is_some_and(|origin| {
+            let kept = origin.kept.iter().filter(|_| !self.keeps_others());
+            let settled = origin.settled.iter().filter(|_| self.style != Style::Branch);
+            kept.chain(settled).chain(&origin.guards).chain(&origin.guarded).any(|range| range.contains(&at))
+        })
     }
 
     pub(super) fn rejected(&self, recipe: &Recipe) -> bool {

@@ -82,12 +82,11 @@ pub(super) fn round(
                     let mut guarded = plan.guarded.get();
                     guarded.changes += fixes.iter().filter(needs_test).count();
                     let told = OnceCell::new();
-                    // A file that names the target has chosen what is for both; what needs a message is not.
                     let is_vendors = |code: Id| {
-                        let told = || told.get_or_init(|| told_by_rules(plan, view, facts));
-                        plan.origins[n].names_target || told().iter().any(|told| view.index.is_within(*told, code))
+                        let told = told.get_or_init(|| told_by_rules(plan, view, facts));
+                        told.iter().any(|told| view.index.is_within(*told, code))
                     };
-                    let lifted = lift::lift(view, facts, guards, &is_vendors, fixes);
+                    let lifted = lift::lift(view, facts, guards, plan.origins[n].names_target, &is_vendors, fixes);
                     guarded.without_test += lifted.stranded.iter().map(|s| &s.fix).filter(needs_test).count();
                     plan.guarded.set(guarded);
                     fixes = lifted.fixes;
@@ -144,7 +143,7 @@ pub(super) fn round(
 }
 
 /// What the rules that change nothing have a message for.
-fn told_by_rules(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> Vec<Id> {
+pub(super) fn told_by_rules(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> Vec<Id> {
     let situation = plan.situation(view, facts);
     let rules = plan.recipes.recipes().iter().filter(|recipe| !plan.rejected(recipe)).flat_map(|recipe| &recipe.rules);
     let manual = rules.filter(|rule| rule.manual && plan.takes(rule));

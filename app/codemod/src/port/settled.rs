@@ -131,14 +131,22 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
         let rest = index.text.get(*at..).unwrap_or_default();
         rest.split(|c: char| c != '.' && c != '_' && !c.is_alphanumeric()).next().is_some_and(|n| n.ends_with("Tensor"))
     };
-    let left = left.iter().filter(|at| !is_type(at));
-    for node in left.filter_map(|at| index.innermost(&(*at..*at))) {
-        let inside = only_with_cuda(view, node).and_then(|test| {
-            // The test of a guard that returns early is below a `not`.
+    let left = left.iter().filter(|at| !is_type(at)).filter_map(|at| index.innermost(&(*at..*at)));
+    // Code that needs the card may be in a function of its own.
+    let called = |node: Id| view.function_of(node).map_or(&[][..], |function| view.calls(view.name_of(function)));
+    let left: Vec<Id> = left.flat_map(|node| called(node).iter().copied().chain([node])).collect();
+    for node in left {
+        let inside = only_with_cuda(view, node).and_then(|asked| {
             let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
-            let owner = index.parent(test).filter(|owner| tests.contains(&index.kind(*owner)))?;
+            let owner = index.ancestors(asked).find(|owner| tests.contains(&index.kind(*owner)))?;
+            let test = index.condition(owner).filter(|test| index.is_within(asked, *test))?;
             let code = index.consequence(owner).or_else(|| index.parts(owner).next())?;
-            Some((index.range(test), index.range(code)))
+            if index.kind(test) != k.not_operator {
+                return Some((index.range(test), index.range(code)));
+            }
+            // A guard that returns early.
+            let rest = index.range(owner).end..index.range(index.parent(owner)?).end;
+            Some((index.range(test), rest)).filter(|_| !index.is_within(node, code))
         });
         // `if not torch.cuda.is_available(): return` above it.
         let after = || {

@@ -200,6 +200,10 @@ pub(super) struct Origin {
     pub(super) settled: Vec<Range<usize>>,
     /// Tests that are left as they are, with a message.
     pub(super) kept: Vec<Range<usize>>,
+    /// Tests that stay because their code needs the source vendor's card, with a message, and that code, without one:
+    /// [`kept_guards`](super::settled::kept_guards).
+    pub(super) guards: Vec<Range<usize>>,
+    pub(super) guarded: Vec<Range<usize>>,
     /// Whether it names the target's device.
     pub(super) names_target: bool,
 }

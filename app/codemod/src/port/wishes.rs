@@ -4,6 +4,7 @@ use super::matched::{matched, patch_step};
 use super::overlap::own;
 use super::plan::Plan;
 use super::state::State;
+use crate::condition::is_key_with_number;
 use crate::definitions::{Said, Style as Layout};
 use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::handlers::{Handler, Input, Kind, Note, Wish};
@@ -192,6 +193,10 @@ impl File<'_> {
         let taken = defined.filter(|name| !view.defines(name)).find(|name| words(original, name).next().is_some());
         for found in matched(rule, &situation) {
             let item = view.index.item(found.node);
+            // `{"cuda:%d" % rank: …}` names a device that a file was written on.
+            if is_key_with_number(view, found.node) {
+                continue;
+            }
             if let Some(name) = taken {
                 let said = messages::name_in_use(name);
                 self.tell(Remark::warning(item.start..item.start, &recipe.id, said));

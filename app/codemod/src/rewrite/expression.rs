@@ -5,11 +5,27 @@ use crate::template::{Part, Template};
 use python::edit::Change;
 use python::lines::{broken_line, line_indent};
 use python::strings::requote;
-use python::tree::{Id, Index, ROOT, kinds};
+use python::tree::{Id, Index, ROOT, Tree, kinds};
 use std::ops::Range;
 
 /// Bytes between two captures, and their replacement.
 type Gap = (Range<usize>, String);
+
+fn is_called(index: &Index<'_>, node: Id) -> bool {
+    index.parent(node).is_some_and(|call| index.callee(call) == Some(node))
+}
+
+/// Whether code is a comparison or another answer, which can't be called.
+fn is_answer(code: &str) -> bool {
+    let (tree, k) = (Tree::parse(code), kinds());
+    let index = tree.index();
+    let within = |id: &Id| index.parts(*id).next();
+    let bare = |id: &Id| [k.expression_statement, k.parenthesized_expression].contains(&index.kind(*id));
+    let mut inwards = std::iter::successors(index.parts(ROOT).next(), within);
+    inwards
+        .find(|id| !bare(id))
+        .is_some_and(|id| [k.comparison_operator, k.boolean_operator, k.not_operator].contains(&index.kind(id)))
+}
 
 impl Filler<'_, '_, '_, '_> {
     pub(super) fn expression(&self, layout: &Template, replacement: &Template) -> Result<Vec<Change>, Refusal> {
@@ -34,6 +50,10 @@ impl Filler<'_, '_, '_, '_> {
         }
         let bracketed = self.fill(replacement)?;
         let filled = self.unbracketed(replacement, bracketed.clone());
+        // What is called is no attribute of that meaning: `matrix.is_cuda()`.
+        if is_called(&view.index, node) && is_answer(&filled) {
+            return Ok(Vec::new());
+        }
         if filled == bracketed
             && let Some(mut gaps) = self.gaps(layout, replacement, &whole)?
         {

@@ -79,11 +79,14 @@ fn code_for_cuda_that_suits_both_is_for_both() {
             "kind = 'a' if ({either}) and (torch.xpu if torch.xpu.is_available() else torch.cuda).is_bf16_supported() else 'b'\n"
         ),
     );
-    // What needs CUDA, counts its cards or is chosen beside the target's own code.
+    check(
+        "if torch.cuda.device_count() > 1 and sharded:\n    dist.all_reduce(total)\n",
+        "if (torch.cuda.device_count() > 1 or torch.xpu.device_count() > 1) and sharded:\n    dist.all_reduce(total)\n",
+    );
+    // What needs CUDA or is chosen beside the target's own code.
     for kept in [
         "if torch.cuda.is_available():\n    import fused\n",
         "if torch.cuda.is_available():\n    net = torch.nn.DataParallel(net)\n",
-        "if torch.cuda.device_count() > 1:\n    parallel = True\n",
         "if torch.cuda.is_available():\n    torch.backends.cudnn.benchmark = True\n",
         "y = fused(x) if x.is_cuda else plain(x)\n",
         "half = torch.float16 if device.type == 'cuda' else torch.bfloat16\nbackend = {'xpu': 1}\n",
@@ -339,4 +342,64 @@ fn an_object_that_chooses_the_device_leaves_nothing_to_move() {
         assert_eq!(ported.files[0].text, text);
         assert!(ported.files[0].diagnostics.is_empty(), "{:?}", ported.files[0].diagnostics);
     }
+}
+
+#[test]
+fn the_style_of_a_program_that_chooses_its_device() {
+    let style = |target: &str, text: &str| {
+        port_files(&[("a.py", text)], &Options { style: Style::Auto, ..in_place(target) }).style
+    };
+    let choosing = [
+        CHOICE,
+        "use_gpu = torch.cuda.is_available()\ndevice = 'cuda:0' if use_gpu else 'cpu'\n",
+        "if not torch.cuda.is_available():\n    device = 'cpu'\nelse:\n    device = 'cuda'\n",
+        "parser.add_argument('--device', default='cuda')\n",
+        "device = torch.accelerator.current_accelerator()\n",
+        CHOSEN,
+    ];
+    for program in choosing.map(|choice| format!("import torch\n\n{choice}net.to(device)\n")) {
+        assert_eq!([style("xpu", &program), style("hpu", &program)], [Style::Agnostic; 2], "{program}");
+        assert_eq!(style("ipu", &program), Style::InPlace, "{program}");
+    }
+    for needs_cuda in [
+        "net.cuda()\n",
+        "device = 'cuda'\nnet.to(device)\n",
+        "if torch.cuda.is_available():\n    net.to('cuda')\n",
+        "state = torch.load(path, map_location='cpu')\nnet.cuda()\n",
+    ] {
+        assert_eq!(style("xpu", &format!("import torch\n\n{needs_cuda}")), Style::InPlace, "{needs_cuda}");
+    }
+}
+
+#[test]
+fn what_stays_for_cuda_alone() {
+    for kept in [
+        // Software that only runs with CUDA, behind a test for it, in any form and in a function of its own.
+        "import torch_scatter\n\n\ndef most(x):\n    if not x.is_cuda:\n        return x.max()\n    return torch_scatter.scatter(x, at, reduce='max')\n",
+        "def watch():\n    if not torch.cuda.is_available():\n        return False\n    try:\n        import pynvml\n        pynvml.nvmlInit()\n        return True\n    except ImportError:\n        raise RuntimeError\n",
+        "import subprocess\n\n\ndef cards():\n    return subprocess.check_output('nvidia-smi -q', shell=True)\n\n\nif torch.cuda.is_available():\n    print(cards())\n",
+        // A method, an entry and a device that a file was written on.
+        "if not matrix.is_cuda():\n    rows = matrix.rows()\n",
+        "state = {}\nstate['cuda'] = 1\nhas_cuda = 'cuda' in state\n",
+        "torch.load(path, map_location=where)\nwhere = {'cuda:%d' % 0: name}\n",
+        // A choice that has the target already.
+        "with_cuda = torch.cuda.is_available()\nwith_xpu = torch.xpu.is_available()\n\
+         device = 'cuda' if with_cuda else 'xpu' if with_xpu else 'cpu'\n",
+    ] {
+        check(kept, kept);
+    }
+    // No device may be given.
+    check(
+        "def move(x, device=None):\n    return x.cuda(device)\n",
+        "def move(x, device=None):\n    return x.xpu(device) if torch.xpu.is_available() else x.cuda(device)\n",
+    );
+}
+
+#[test]
+fn all_parts_of_a_test_are_for_the_target_in_its_branch() {
+    check(
+        "import torch.distributed as dist\n\nif dist.is_nccl_available() and torch.cuda.is_available():\n    backend = 'nccl'\n",
+        "import torch.distributed as dist\n\nif dist.is_nccl_available() and torch.cuda.is_available():\n    backend = 'nccl'\n\
+         elif dist.is_xccl_available() and torch.xpu.is_available():\n    backend = 'xccl'\n",
+    );
 }

@@ -137,19 +137,21 @@ fn facts_cross_files() {
 
 #[test]
 fn a_choice_of_devices_is_no_set_of_modes() {
-    let check = |chain: &str, expected: &str| {
+    let check = |style: Style, chain: &str, expected: &str| {
         let text = format!("import torch\n\n\ndef main(parser):\n    args = parser.parse_args()\n{chain}");
         let ported = port_files(&[("a.py", &text)], &Options { style: Style::Auto, ..in_place("hpu") });
-        assert_eq!(ported.style, Style::InPlace);
+        assert_eq!(ported.style, style);
         assert!(ported.files[0].text.ends_with(expected), "{}", ported.files[0].text);
     };
-    // PyTorch's own names of devices: the chain works again with the new name.
+    // PyTorch's own names of devices: the chain gets a branch for the new name.
     check(
+        Style::Agnostic,
         "    if args.device == \"cpu\":\n        return 1\n    elif args.device == \"cuda\":\n        return torch.device(\"cuda\")\n    assert args.device in [\"cpu\", \"cuda\", \"mps\"]\n",
-        "    elif args.device == \"hpu\":\n        return torch.device(\"hpu\")\n    assert args.device in [\"cpu\", \"hpu\", \"mps\"]\n",
+        "    elif args.device == \"cuda\":\n        return torch.device(\"cuda\")\n    elif args.device == \"hpu\":\n        return torch.device(\"hpu\")\n    \
+         assert args.device in [\"cpu\", \"cuda\", \"hpu\", \"mps\"]\n",
     );
     // A test that is true for both distinguishes nothing.
-    check("    fast = args.reader in (\"cpu\", \"gpu\")\n    net.cuda()\n", "    net.to(\"hpu\")\n");
+    check(Style::InPlace, "    fast = args.reader in (\"cpu\", \"gpu\")\n    net.cuda()\n", "    net.to(\"hpu\")\n");
 }
 
 #[test]

@@ -78,6 +78,7 @@ fn StyleChoice() -> impl IntoView {
         let auto = match came_to {
             Some(Style::Branch) => "Automatic: branch",
             Some(Style::InPlace) => "Automatic: replace",
+            Some(Style::Agnostic) => "Automatic: one program",
             _ => "Automatic",
         };
         let mut entries =
