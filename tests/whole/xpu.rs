@@ -5,9 +5,9 @@ use python::SourceFile;
 use std::fs;
 use tests::sound::{assert_golden, assert_sound, here, to};
 
-/// Ports a script in place, or by a branch if it has compute modes.
+/// Ports a script in place, or by the branches that it has.
 fn ported(name: &str, sdk: Option<&str>) -> Vec<String> {
-    let style = if name == "mode_chain" { Style::Branch } else { Style::InPlace };
+    let style = if name == "mode_chain" { Style::Auto } else { Style::InPlace };
     ported_in(style, name, sdk)
 }
 

@@ -200,6 +200,7 @@ pub(crate) fn options(args: &PortChoice) -> Options {
         sdk: args.sdk.clone(),
         allow_unsafe: args.allow_unsafe,
         options: args.options.iter().cloned().collect(),
+        annotate: args.annotate,
         rejected_recipes: args.rejected.clone(),
         rejected_edits: Vec::new(),
     }

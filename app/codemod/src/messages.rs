@@ -9,6 +9,7 @@ messages! {
     prints_into_a_stream();
     ends_lines_in_cr();
     ends_early();
+    open_place(recipe, title);
     never_closed(bracket);
     notebook_needs_launcher(launcher);
     not_python(shown);

@@ -1,5 +1,6 @@
 //! The driver: files in, [`Ported`] out, by rounds to a fixed point.
 
+mod annotation;
 mod auto_style;
 mod before;
 mod blank_lines;
@@ -30,6 +31,7 @@ use crate::recipe::{RecipeSet, Target};
 use crate::residue::{Reach, residue};
 use crate::rope::Replacement;
 use crate::settings::Settings;
+use annotation::annotations;
 use finish::finish;
 use gate::Fault;
 pub use new_files::keep_existing;
@@ -137,7 +139,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
     for state in states.iter_mut() {
         state.bar_notebook(target.facts.launcher.as_deref());
     }
-    let (mut rounds, mut begun, mut ends) = (Rounds::default(), false, true);
+    let (mut rounds, mut begun, mut ends, mut annotated) = (Rounds::default(), false, true, false);
     // How often each file was restarted.
     let mut restarts = vec![0; states.len()];
     loop {
@@ -206,7 +208,14 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             }
             if faults.is_empty() {
                 let ported = finish(&plan, recipes, states, &views, &facts, notes, Some(rounds.count).filter(|_| ends));
-                return (ported, trace.into_inner());
+                let comments =
+                    if annotated { SortedMap::new() } else { annotations(&plan, recipes, states, &views, &ported) };
+                if comments.is_empty() {
+                    return (ported, trace.into_inner());
+                }
+                annotated = true;
+                comments.into_iter().for_each(|(n, comments)| _ = states[n].apply(&comments));
+                continue;
             }
         } else if rounds.is_endless(states) {
             ends = false;
@@ -287,7 +296,7 @@ fn keep_guards(
         // In place, software of the vendor's has messages that say what to do about it.
         let names: &[&str] = if plan.keeps_others() { &NEEDS_VENDOR } else { &NEEDS_VENDOR[..1] };
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && names.contains(&f.message.name));
-        let told = plan.keeps_others().then(|| told_by_rules(plan, view, facts)).unwrap_or_default();
+        let told = if plan.keeps_others() { told_by_rules(plan, view, facts) } else { Vec::new() };
         let places = found.map(|found| found.range.start).chain(told.into_iter().map(|id| view.index.item(id).start));
         let left: Vec<usize> = places.map(|at| state.rope.origin(at)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());

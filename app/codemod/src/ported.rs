@@ -67,6 +67,8 @@ pub struct Options {
     pub allow_unsafe: bool,
     /// Values of the recipes' named options.
     pub options: SortedMap<String, String>,
+    /// Puts a comment above each place that is left to a person.
+    pub annotate: bool,
     /// Recipes that the user disabled, by id.
     pub rejected_recipes: Vec<String>,
     /// Single edits that the user disabled, by [`Edit::id`]; with `path:` before it only in that file.

@@ -175,7 +175,7 @@ impl Options {
     /// disabled: the command has no option for that.
     #[must_use]
     pub fn words(&self) -> Option<Vec<String>> {
-        let Options { target: _, style, sdk, allow_unsafe, options, rejected_recipes, rejected_edits } = self;
+        let Options { target: _, style, sdk, allow_unsafe, options, annotate, rejected_recipes, rejected_edits } = self;
         let style = style.name();
         let mut words = Vec::new();
         let mut say = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
@@ -184,6 +184,7 @@ impl Options {
         options.iter().for_each(|(name, value)| say("--option", &format!("{name}={value}")));
         rejected_recipes.iter().for_each(|recipe| say("--reject", recipe));
         words.extend(allow_unsafe.then(|| "--unsafe".to_owned()));
+        words.extend(annotate.then(|| "--annotate".to_owned()));
         rejected_edits.is_empty().then_some(words)
     }
 }

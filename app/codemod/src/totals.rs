@@ -9,6 +9,9 @@ use crate::recipe::RecipeSet;
 use serde::{Deserialize, Serialize};
 use sorting::SortedMap;
 
+/// The section of the comments at open places.
+pub(crate) const COMMENTS: &str = "engine#annotation";
+
 /// The status of a target's port at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -95,7 +98,11 @@ impl Totals {
             let recipe_of: SortedMap<_, _> = file.edits.iter().map(|edit| (&*edit.id, &*edit.recipe)).collect();
             for hunk in hunks {
                 let makers = hunk.edits.iter().filter_map(|edit| recipe_of.get(edit.as_str()).copied());
-                totals.add(CellState::Done, makers, recipes);
+                let makers: Vec<&str> = makers.filter(|recipe| *recipe != COMMENTS).collect();
+                // A comment at an open place does nothing for it.
+                if hunk.edits.is_empty() || !makers.is_empty() {
+                    totals.add(CellState::Done, makers.into_iter(), recipes);
+                }
             }
             for diagnostic in &file.diagnostics {
                 let state = CellState::of(diagnostic.severity);

@@ -22,6 +22,7 @@ use crate::ranges::Ranges;
 use crate::recipe::RecipeSet;
 use crate::residue::{Found, OwnNames, Reach, residue, unaccounted};
 use crate::rope::apply_edits;
+use crate::totals::COMMENTS;
 use crate::unread::{Unread, unread};
 use python::tree::{Id, kinds};
 use rustc_hash::FxHashSet;
@@ -168,12 +169,16 @@ pub(super) fn finish(
         let given = state.both_views().0.filter(|_| changed);
         if let (Some(view), Some(given)) = (&views[n], given) {
             for missing in orphaned::missing(&given, &state.rope, &place::comments(&view.index)) {
+                let is_here = |edit: &&mut Edit| edit.start <= missing.at && missing.at < edit.end;
+                if edits.iter_mut().find(is_here).is_some_and(|edit| edit.recipe == COMMENTS) {
+                    continue;
+                }
                 let Span { line, cell, .. } = places.of_byte(missing.at);
                 let comment = RemovedComment { line, cell, text: missing.text.to_owned() };
                 comments_kept &= missing.of_removed;
                 removed.push(comment.noted(&state.source.path));
                 // What is missing is in the range of an edit.
-                if let Some(edit) = edits.iter_mut().find(|edit| edit.start <= missing.at && missing.at < edit.end) {
+                if let Some(edit) = edits.iter_mut().find(is_here) {
                     edit.comments_removed.push(comment);
                 }
             }

@@ -156,7 +156,7 @@ fn by_rank(fixes: &mut [Fix]) {
 }
 
 /// Two files may have an edit of the same name, so a rejection can contain the file.
-fn is_rejected(options: &Options, path: &str, id: &str) -> bool {
+pub(super) fn is_rejected(options: &Options, path: &str, id: &str) -> bool {
     let names = |rejected: &String| match rejected.strip_suffix(id) {
         Some("") => true,
         Some(file) => file.strip_suffix(':') == Some(path),

@@ -5,6 +5,7 @@
 extern crate pretty_assertions;
 
 mod agnostic;
+mod annotation;
 mod bytes;
 mod command_line;
 mod comments;

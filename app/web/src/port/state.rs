@@ -264,6 +264,7 @@ impl State {
             sdk: self.choice.sdk.clone(),
             allow_unsafe: self.choice.allow_unsafe,
             options: self.choice.options.clone(),
+            annotate: false,
             rejected_recipes: self.rejected.recipes.clone(),
             rejected_edits: self.rejected.edits.iter().map(|edit| format!("{}:{}", edit.path, edit.id)).collect(),
         }

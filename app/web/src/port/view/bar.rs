@@ -24,7 +24,7 @@ pub(super) fn Bar() -> impl IntoView {
                 </label>
                 <label
                     class="field"
-                    title="Replace: the file becomes code for the target only. Branch: other devices keep their code, and the target’s runs under a condition. One program for all: it chooses the target where it chooses its device, and still runs on CUDA and the CPU. Automatic: branch where the project chooses between compute modes."
+                    title="Replace: the file becomes code for the target only. Branch: other devices keep their code, and the target’s runs under a condition. One program for all: it chooses the target where it chooses its device, and still runs on CUDA and the CPU. Automatic: branch where the project chooses between compute modes, one program where it chooses its device."
                 >
                     <span>"Port style"</span>
                     {part(|| view! { <StyleChoice/> }.into_any())}
