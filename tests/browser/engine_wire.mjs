@@ -22,8 +22,8 @@ export async function portAll(worker, projects, ways) {
   const asks = {
     // None is a notebook.
     files: (paths) => [1, ...number(paths.length), ...paths.flatMap((path) => [...text(path), 0])],
-    // Target, style, the newest SDK, nothing unsafe, no options, nothing disabled; the first file is shown.
-    port: ({ target, style }) => [3, ...text(target), styles.indexOf(style), 0, 0, 0, 0, 0, 0],
+    // Target, style, the newest SDK, nothing unsafe, no options, no comments, nothing disabled; the first file is shown.
+    port: ({ target, style }) => [3, ...text(target), styles.indexOf(style), 0, 0, 0, 0, 0, 0, 0],
     patch: () => [9],
     report: () => [10],
     texts: () => [11],

@@ -60,13 +60,11 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[TargetInfo], cpython: &mut C
     let only = |name: &str, n: usize| job["only"][n].as_str().is_none_or(|wanted| wanted == name);
     let mut ports = Vec::new();
     for TargetInfo { id: target, is_device, .. } in targets.iter().filter(|target| only(&target.id, 0)) {
-        // Branch style changes nothing if a program has no compute modes; the engine's default is then to port in
-        // place.
+        // Branch style changes nothing if a program has no compute modes, so the engine takes it; the others are examined, too.
         let wanted = job["only"][1].as_str();
         let is_wanted = |style: &Style| wanted == Some(name_of(*style));
         let first = [Style::InPlace, Style::Agnostic].into_iter().find(is_wanted).unwrap_or_default();
         let mut styles = vec![first];
-        styles.extend(Some(Style::Agnostic).filter(|_| *is_device && wanted.is_none()));
         while let Some(style) = styles.pop() {
             say(&json!({ "at": [target, name_of(style)] }));
             memory::forget_peak();
@@ -83,8 +81,9 @@ fn run(job: &Value, recipes: &RecipeSet, targets: &[TargetInfo], cpython: &mut C
             if style == Style::Agnostic && seen.style != Style::Agnostic {
                 continue;
             }
-            if style == Style::Auto && seen.style != Style::InPlace && wanted.is_none() {
-                styles.push(Style::InPlace);
+            if style == Style::Auto && wanted.is_none() {
+                let others = [Style::InPlace, Style::Agnostic].into_iter().filter(|other| *other != seen.style);
+                styles.extend(others.filter(|other| *is_device || *other == Style::InPlace));
             }
             if wanted == Some(name_of(Style::Branch)) && seen.style == Style::InPlace {
                 continue;
