@@ -61,7 +61,7 @@ pub(crate) struct PortChoice {
     /// Set a recipe option listed by `portolan recipes list`
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub(crate) options: Vec<(String, String)>,
-    /// Put a comment above each place that is left to you; a later port removes those that are done
+    /// Put a comment above each place that is left to you; a later port removes those that it no longer reports
     #[arg(long)]
     pub(crate) annotate: bool,
     /// Skip a recipe, e.g. hpu#model-to-device

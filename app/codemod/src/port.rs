@@ -37,12 +37,13 @@ use gate::Fault;
 pub use new_files::keep_existing;
 use plan::{Notes, Plan};
 use python::Trees;
-use round::{round, told_by_rules};
+use round::round;
 use rustc_hash::{FxHashSet, FxHasher};
 use sorting::{SortedMap, SortedSet};
 use state::{Origin, State, authors, views};
 use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::rc::Rc;
 use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
 
@@ -291,13 +292,12 @@ fn keep_guards(
         if plan.style == Style::Branch || !state.is_changed() || !view.has_word("cuda") && !given.has_word("is_cuda") {
             continue;
         }
-        let reach = Reach { view, is_settled: &|_| false, guards: None };
+        let reach = Reach { view, is_settled: &|_| false, guards: plan.guards(facts) };
         let found = residue(&reach, facts, plan.settings.definitions, &SortedMap::new(), None);
         // In place, software of the vendor's has messages that say what to do about it.
-        let names: &[&str] = if plan.keeps_others() { &NEEDS_VENDOR } else { &NEEDS_VENDOR[..1] };
-        let found = found.into_iter().filter(|f| f.severity == Severity::Warning && names.contains(&f.message.name));
-        let told = if plan.keeps_others() { told_by_rules(plan, view, facts) } else { Vec::new() };
-        let places = found.map(|found| found.range.start).chain(told.into_iter().map(|id| view.index.item(id).start));
+        let needs_vendor = |name: &str| name == NAME_LEFT || plan.keeps_others() && VENDORS_SOFTWARE.contains(&name);
+        let found = found.into_iter().filter(|f| f.severity == Severity::Warning && needs_vendor(f.message.name));
+        let places = found.flat_map(|found| std::iter::once(found.range.start).chain(uses(view, &found.range)));
         let left: Vec<usize> = places.map(|at| state.rope.origin(at)).collect();
         let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());
         if !tests.iter().all(|test| plan.is_kept(n, test.start)) {
@@ -310,9 +310,16 @@ fn keep_guards(
     kept
 }
 
+/// Where the names are used that an import binds.
+fn uses(view: &FileView<'_>, import: &Range<usize>) -> Vec<usize> {
+    let index = &view.index;
+    let bound = view.names.bindings.iter().filter(|binding| index.range(binding.statement).contains(&import.start));
+    bound.flat_map(|binding| view.identifiers(&binding.local)).map(|id| index.item(*id).start).collect()
+}
+
 /// Messages about code that only the source vendor's machine can run.
-const NEEDS_VENDOR: [&str; 5] =
-    ["cuda_name_left", "cuda_software", "cuda_software_used", "cuda_package_left", "cuda_command"];
+const NAME_LEFT: &str = "cuda_name_left";
+const VENDORS_SOFTWARE: [&str; 4] = ["cuda_software", "cuda_software_used", "cuda_package_left", "cuda_command"];
 
 /// Whether a project that names no device trains models that can be moved to one.
 fn moves_models(views: &[Option<Rc<FileView<'_>>>], project: &ProjectFacts<'_, '_>) -> bool {

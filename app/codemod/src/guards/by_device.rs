@@ -172,13 +172,14 @@ impl<'a> ByDevice<'a> {
             return Some(if is_part { format!("({asked})") } else { asked });
         }
         if kind == k.comparison_operator && index.text_of(test).contains("cuda.device_count()") {
-            let counted = index.text_of(test).replace("cuda", self.kind);
+            let counted = index.text_of(test).replace("cuda.device_count", &format!("{}.device_count", self.kind));
             // A device that a module is loaded for may have no such module elsewhere.
             let first = self.available(view);
             return Some(if first.contains(" and ") { format!("{first} and {counted}") } else { counted });
         }
         if kind == k.comparison_operator && index.parts(test).any(|side| is_cuda_device(view, side)) {
-            let side = |side: Id| is_cuda_device(view, side).then(|| index.text_of(side).replace("cuda", self.kind));
+            let side =
+                |side: Id| is_cuda_device(view, side).then(|| index.text_of(side).replacen("cuda", self.kind, 1));
             return Some(inner(&side));
         }
         if is_available {
@@ -194,7 +195,10 @@ impl<'a> ByDevice<'a> {
             return Some(if joined && compound { format!("({asked})") } else { asked });
         }
         if kind == k.call && means_cuda(view, test, DIRECTLY) {
-            return Some(index.text_of(test).replace("cuda", self.kind));
+            // `name.startswith("cuda")`
+            let given = index.arguments(test).ids().next().filter(|id| plain_string(index, *id) == Some("cuda"))?;
+            let asked = Splice { range: index.range(given), text: index.text_of(given).replace("cuda", self.kind) };
+            return Some(spliced(index.text, index.range(test), vec![asked]));
         }
         if is_of_tensor && index.text_of(test).ends_with(".is_cuda") {
             let owner = index.owner(test).map(|owner| index.text_of(owner))?;

@@ -25,6 +25,9 @@ pub(super) fn for_target(view: &FileView<'_>, guards: &dyn Guards, clause: Id, f
         .filter(|fix| besides(fix))
         .flat_map(|fix| fix.changes.iter().flat_map(|c| splices(view, c)))
         .collect();
+    if parts.iter().any(|part| guards.retarget(view, *part).is_none() && still_asks_cuda(view, *part, &edits)) {
+        return None;
+    }
     if edits.is_empty() {
         return Some(asked);
     }
@@ -44,7 +47,8 @@ pub(super) fn for_either(
     let index = &view.index;
     let test = index.condition(clause)?;
     let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
-    if is_vendors(code) || needs_vendor(view, test, code) && !is_choice_of_device(view, clause) {
+    let is_choice = is_choice_of_device(view, clause) && index.kind(code) != kinds().none;
+    if is_vendors(code) || needs_vendor(view, test, code) && !is_choice {
         return None;
     }
     let mut parts: Vec<Id> = index.parts(test).filter(|_| index.kind(test) == kinds().boolean_operator).collect();
@@ -72,13 +76,28 @@ pub(super) fn for_either(
         let text = if needs_test { guards.retarget(view, *part)? } else { guards.either(view, *part)? };
         Some(Splice { range: index.range(*part), text })
     });
-    let edits = besides.iter().flat_map(|fix| fix.changes.iter().flat_map(|change| splices(view, change)));
+    let edits: Vec<Splice> =
+        besides.iter().flat_map(|fix| fix.changes.iter().flat_map(|change| splices(view, change))).collect();
+    if others.iter().any(|part| still_asks_cuda(view, *part, &edits)) {
+        return None;
+    }
     let text = spliced(index.text, index.range(test), of_parts.chain(edits).collect());
     let text = if needs_test { format!("{} or {text}", index.text_of(test)) } else { text };
     let mut fix = first_of(fixes);
     fix.changes = vec![Change::Raw { range: index.range(test), text }];
     fix.imports = besides.iter().flat_map(|fix| fix.imports.iter()).cloned().collect();
     Some(fix)
+}
+
+/// Whether a part of a test asks CUDA after these edits, which fails on the target or is never true there.
+fn still_asks_cuda(view: &FileView<'_>, part: Id, edits: &[Splice]) -> bool {
+    let index = &view.index;
+    let of_cuda = |id: &Id| {
+        let name = view.names.qualify(index, *id);
+        name.is_some_and(|name| name.starts_with("torch.cuda.") || name == "torch.version.cuda")
+    };
+    let is_edited = || edits.iter().any(|edit| index.range(part).contains(&edit.range.start));
+    index.of_kind_in(kinds().attribute, part).iter().chain([&part]).any(of_cuda) && !is_edited()
 }
 
 /// Whether the code of a test needs something that the vendor's machine alone may have: it names it, imports something or,
@@ -94,7 +113,9 @@ fn needs_vendor(view: &FileView<'_>, test: Id, code: Id) -> bool {
         Some(name.map_or(index.kind(callee) == k.identifier, |name| !name.starts_with("torch.")))
     };
     let calls = index.of_kind_in(k.call, code).iter().chain(Some(&code).filter(|code| index.kind(**code) == k.call));
-    mentions(view, code, "cuda")
+    // `map_location=None` reads a file onto the device that it was written on.
+    index.kind(code) == k.none
+        || mentions(view, code, "cuda")
         || imports.iter().any(|kind| !index.of_kind_in(*kind, code).is_empty())
         || asks_tensor && calls.filter_map(is_function).any(|is_function| is_function)
 }

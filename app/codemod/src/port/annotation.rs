@@ -1,5 +1,5 @@
 //! Comments in the ported files, one above each place that is left to a person, with the section that speaks of it
-//! ([`Options::annotate`](crate::ported::Options)). A later port removes those whose places are done.
+//! ([`Options::annotate`](crate::ported::Options)). A later port removes those that it no longer reports.
 
 use super::plan::Plan;
 use super::round::is_rejected;
@@ -93,7 +93,10 @@ fn above(view: &FileView<'_>, line: usize) -> Option<usize> {
 /// The lines of this port's comments: where they begin and end, and their text.
 fn own_comments<'t>(view: &FileView<'t>, mark: &str) -> Vec<(usize, usize, &'t str)> {
     let text = view.index.text;
-    let of_port = comment_lines(&view.index).filter(|(_, _, comment)| comment.starts_with(mark));
+    let is_section = |words: &str| words.split_once(": ").is_some_and(|(id, _)| id.contains('#') && !id.contains(' '));
+    let of_port = comment_lines(&view.index).filter(|(_, _, comment)| {
+        comment.strip_prefix(mark).and_then(|c| c.strip_prefix(": ")).is_some_and(is_section)
+    });
     let lines = of_port.filter_map(|(_, at, comment)| {
         let start = line_start(text, at);
         let start = start + text[start..at].len() - text[start..at].trim_start_matches('\u{feff}').len();

@@ -8,7 +8,7 @@ use crate::condition::is_chosen;
 use crate::messages;
 use crate::place::Remark;
 use crate::ported::{Severity, Style};
-use crate::reached::asks_for_cuda;
+use crate::reached::{asks_for_cuda, mentions};
 use python::names::called_name;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
@@ -17,7 +17,13 @@ use training::{FileView, ProjectFacts};
 
 /// The style of a program without compute modes.
 pub(super) fn without_modes(plan: &Plan<'_>, views: &[Option<Rc<FileView<'_>>>]) -> Style {
-    let is_chosen = plan.device.is_some() && views.iter().flatten().any(|view| chooses_device(view));
+    let Some(device) = &plan.device else { return Style::InPlace };
+    // The result of a port in agnostic style is one program for all devices, too.
+    let asks_both = |view: &FileView<'_>| {
+        let mut calls = view.calls("is_available").iter().filter_map(|call| view.qualified(*call));
+        view.index.text.contains(&device.available(view)) && calls.any(|name| name == "torch.cuda.is_available")
+    };
+    let is_chosen = views.iter().flatten().any(|view| chooses_device(view) || asks_both(view));
     if is_chosen { Style::Agnostic } else { Style::InPlace }
 }
 
@@ -26,7 +32,9 @@ fn chooses_device(view: &FileView<'_>) -> bool {
     let (k, index) = (kinds(), &view.index);
     let is_moved = |string: Id| {
         let given = index.parent(string).filter(|given| index.kind(*given) == k.argument_list);
-        given.and_then(|given| index.parent(given)).is_some_and(|call| called_name(index, call) == Some("to"))
+        let by_name = index.ancestors(string).find_map(|around| index.keyword_name(around));
+        by_name == Some("map_location")
+            || given.and_then(|given| index.parent(given)).is_some_and(|call| called_name(index, call) == Some("to"))
     };
     let names_device = |string: Id| {
         let kind = plain_string(index, string).and_then(|text| text.split(':').next());
@@ -35,7 +43,7 @@ fn chooses_device(view: &FileView<'_>) -> bool {
     let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
     let mut choices = tests.iter().flat_map(|kind| index.of_kind(*kind));
     let is_choice = |choice: &Id| {
-        let test = index.condition(*choice).filter(|test| asks_for_cuda(view, *test));
+        let test = index.condition(*choice).filter(|test| asks_for_cuda(view, *test) || mentions(view, *test, "cuda"));
         test.is_some_and(|test| {
             index.of_kind_in(k.string, *choice).iter().any(|s| !index.is_within(*s, test) && names_device(*s))
         })
@@ -43,7 +51,10 @@ fn chooses_device(view: &FileView<'_>) -> bool {
     let is_default = |given: &Id| {
         let call = || index.ancestors(*given).find(|around| index.kind(*around) == k.call);
         index.keyword_name(*given) == Some("default")
-            && index.value(*given).is_some_and(names_device)
+            && index.value(*given).is_some_and(|value| {
+                let is_cuda = |string: Id| plain_string(index, string).is_some_and(|text| text.starts_with("cuda"));
+                names_device(value) && is_cuda(value) || index.of_kind_in(k.string, value).iter().any(|s| is_cuda(*s))
+            })
             && call().is_some_and(|call| called_name(index, call) == Some("add_argument"))
     };
     choices.any(is_choice)

@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
     /// Whether a place of an original file is left as it is, without a message.
     pub(super) fn is_settled(&self, file: usize, at: usize) -> bool {
         self.origins.get(file).is_some_and(|origin| {
-            let settled = origin.settled.iter().filter(|_| self.style != Style::Branch);
+            let settled = origin.settled.iter().filter(|_| !self.keeps_others());
             settled.chain(&origin.guarded).any(|range| range.contains(&at))
         })
     }
@@ -185,9 +185,9 @@ impl<'a> Plan<'a> {
     /// Whether a place of an original file is left as it is.
     pub(super) fn is_kept(&self, file: usize, at: usize) -> bool {
         self.origins.get(file).is_some_and(|origin| {
-            let kept = origin.kept.iter().filter(|_| !self.keeps_others());
-            let settled = origin.settled.iter().filter(|_| self.style != Style::Branch);
-            kept.chain(settled).chain(&origin.guards).chain(&origin.guarded).any(|range| range.contains(&at))
+            let kept = origin.settled.iter().chain(&origin.kept).filter(|_| !self.keeps_others());
+            let chosen = origin.choices.iter().filter(|_| self.style == Style::Agnostic);
+            kept.chain(chosen).chain(&origin.guards).chain(&origin.guarded).any(|range| range.contains(&at))
         })
     }
 

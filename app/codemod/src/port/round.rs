@@ -143,7 +143,7 @@ pub(super) fn round(
 }
 
 /// What the rules that change nothing have a message for.
-pub(super) fn told_by_rules(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> Vec<Id> {
+fn told_by_rules(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>) -> Vec<Id> {
     let situation = plan.situation(view, facts);
     let rules = plan.recipes.recipes().iter().filter(|recipe| !plan.rejected(recipe)).flat_map(|recipe| &recipe.rules);
     let manual = rules.filter(|rule| rule.manual && plan.takes(rule));

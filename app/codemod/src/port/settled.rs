@@ -70,6 +70,18 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
     out.into_iter().map(|id| index.range(id)).collect()
 }
 
+/// The choices in an expression that have an alternative for the target: `"cuda" if … else "xpu" if … else "cpu"`.
+pub(super) fn choices_with_own(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
+    let (index, k) = (&view.index, kinds());
+    let names_own = |choice: &Id| index.of_kind_in(k.string, *choice).iter().any(|s| is_device(view, *s, device));
+    index
+        .of_kind(k.conditional_expression)
+        .iter()
+        .filter(|choice| names_own(choice))
+        .map(|id| index.range(*id))
+        .collect()
+}
+
 /// Tests for a kernel of a package that may be missing: `x.is_cuda and HAS_KERNELS`.
 pub(super) fn tests_for_kernels(view: &FileView<'_>) -> Vec<Range<usize>> {
     let (index, k) = (&view.index, kinds());
@@ -146,7 +158,7 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
             }
             // A guard that returns early.
             let rest = index.range(owner).end..index.range(index.parent(owner)?).end;
-            Some((index.range(test), rest)).filter(|_| !index.is_within(node, code))
+            Some((index.range(test), rest)).filter(|_| !index.is_within(node, owner))
         });
         // `if not torch.cuda.is_available(): return` above it.
         let after = || {

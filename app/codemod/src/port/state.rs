@@ -1,7 +1,7 @@
 //! A file during a port, and facts about its original.
 
 use super::before::Before;
-use super::settled::{settled, tests_for_kernels};
+use super::settled::{choices_with_own, settled, tests_for_kernels};
 use crate::definitions::Said;
 use crate::machines_device::MachinesDevice;
 use crate::messages;
@@ -204,6 +204,8 @@ pub(super) struct Origin {
     /// [`kept_guards`](super::settled::kept_guards).
     pub(super) guards: Vec<Range<usize>>,
     pub(super) guarded: Vec<Range<usize>>,
+    /// Choices that have the target.
+    pub(super) choices: Vec<Range<usize>>,
     /// Whether it names the target's device.
     pub(super) names_target: bool,
 }
@@ -219,6 +221,7 @@ impl Origin {
             let device = terms.autocast.as_ref().map_or("", |own| &own.device);
             let only_others = MachinesDevice::read(view, Some(device)).only_with_cuda;
             origin.settled.extend(only_others.into_iter().map(|id| view.index.range(id)));
+            origin.choices = terms.autocast.as_ref().map_or_else(Vec::new, |own| choices_with_own(view, &own.device));
             origin.names_target = terms.autocast.as_ref().is_some_and(|own| mentions(view, ROOT, &own.device));
             origin.kept = terms.autocast.as_ref().map_or_else(Vec::new, |_| tests_for_kernels(view));
         }

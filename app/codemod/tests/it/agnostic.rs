@@ -355,6 +355,8 @@ fn the_style_of_a_program_that_chooses_its_device() {
         "if not torch.cuda.is_available():\n    device = 'cpu'\nelse:\n    device = 'cuda'\n",
         "parser.add_argument('--device', default='cuda')\n",
         "device = torch.accelerator.current_accelerator()\n",
+        "device = 'cuda' if torch.cuda.device_count() else 'cpu'\n",
+        "device = 'cuda' if args.cuda else 'cpu'\n",
         CHOSEN,
     ];
     for program in choosing.map(|choice| format!("import torch\n\n{choice}net.to(device)\n")) {
@@ -366,6 +368,8 @@ fn the_style_of_a_program_that_chooses_its_device() {
         "device = 'cuda'\nnet.to(device)\n",
         "if torch.cuda.is_available():\n    net.to('cuda')\n",
         "state = torch.load(path, map_location='cpu')\nnet.cuda()\n",
+        "state = torch.load(path, map_location='cpu' if not torch.cuda.is_available() else None)\nnet.cuda()\n",
+        "parser.add_argument('--host', default='cpu')\nnet.cuda()\n",
     ] {
         assert_eq!(style("xpu", &format!("import torch\n\n{needs_cuda}")), Style::InPlace, "{needs_cuda}");
     }
@@ -402,4 +406,57 @@ fn all_parts_of_a_test_are_for_the_target_in_its_branch() {
         "import torch.distributed as dist\n\nif dist.is_nccl_available() and torch.cuda.is_available():\n    backend = 'nccl'\n\
          elif dist.is_xccl_available() and torch.xpu.is_available():\n    backend = 'xccl'\n",
     );
+}
+
+/// A port again, each time in the style that it takes by itself.
+#[test]
+fn a_second_port_by_itself_changes_nothing() {
+    for text in [
+        "parser.add_argument('--device', default='cuda')\nif args.device == 'cuda' and not torch.cuda.is_available():\n    raise SystemExit\n",
+        "use_cuda = torch.cuda.is_available()\ndevice = 'cuda' if use_cuda else 'cpu'\ntorch.backends.cudnn.benchmark = True\n",
+        "if not torch.cuda.is_available():\n    device = 'cpu'\nelse:\n    torch.cuda.set_device(rank)\n    device = 'cuda'\n",
+    ] {
+        for target in ["xpu", "hpu"] {
+            let options = Options { style: Style::Auto, ..in_place(target) };
+            let first = &port_files(&[("a.py", &format!("import torch\n\n{text}"))], &options).files[0].text;
+            let second = port_files(&[("a.py", first)], &options);
+            assert_eq!((&second.files[0].text, second.style), (first, Style::Agnostic), "{target}");
+        }
+    }
+}
+
+#[test]
+fn a_test_above_ported_code_is_ported() {
+    let either = "torch.cuda.is_available() or torch.xpu.is_available()";
+    let count = "(torch.xpu if torch.xpu.is_available() else torch.cuda).device_count()";
+    check(
+        "n = torch.cuda.device_count() if torch.cuda.is_available() else 0\n",
+        &format!("n = {count} if {either} else 0\n"),
+    );
+    check(
+        "if not torch.cuda.is_available():\n    backend = 'gloo'\nelse:\n    backend = 'nccl'\n    torch.cuda.set_device(rank)\n",
+        &format!(
+            "if not ({either}):\n    backend = 'gloo'\nelse:\n    backend = 'xccl' if torch.xpu.is_available() else 'nccl'\n    \
+             (torch.xpu if torch.xpu.is_available() else torch.cuda).set_device(rank)\n"
+        ),
+    );
+}
+
+#[test]
+fn only_the_device_of_a_test_is_renamed() {
+    check(
+        "if args.cuda_device.startswith('cuda'):\n    torch.cuda.synchronize()\n",
+        "if args.cuda_device.startswith('cuda'):\n    torch.cuda.synchronize()\n\
+         elif args.cuda_device.startswith('xpu'):\n    torch.xpu.synchronize()\n",
+    );
+}
+
+#[test]
+fn a_part_that_asks_cuda_keeps_its_test() {
+    for kept in [
+        "if torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 8:\n    fast = True\n",
+        "state = torch.load(path, map_location=None if torch.cuda.is_available() else 'cpu')\n",
+    ] {
+        check(kept, kept);
+    }
 }

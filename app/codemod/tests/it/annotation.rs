@@ -64,6 +64,14 @@ fn a_done_place_has_none() {
 }
 
 #[test]
+fn other_comments_stay() {
+    for comment in ["# portolan was tried here", "# portolan: see issue 12", "# portolan-ignore: keep"] {
+        let text = format!("import torch\n\n{comment}\nx = 1\n");
+        assert_eq!(port(&text, true).files[0].text, text);
+    }
+}
+
+#[test]
 fn comments_are_no_changes_and_can_be_rejected() {
     let text = "import torch\n\nnet = torch.nn.DataParallel(net)\n";
     let ported = port(text, true);
