@@ -190,6 +190,18 @@ fn data_that_the_processes_cannot_share_is_reported() {
     );
 }
 
+/// A process that leaves the loop, or changes its rate, by its own loss stops the others or trains another model.
+#[test]
+fn decisions_by_the_loss_of_one_process_are_reported() {
+    let decides = "        optimizer.step()\n        if loss.item() < 0.1:\n            break\n    plan.step(loss)\n";
+    let made = "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nplan = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)\n";
+    let program = PROGRAM
+        .replace("        optimizer.step()\n", decides)
+        .replace("optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n", made);
+    let says = ["17:Warning: Each process decides this by its own samples", "19:Warning: Each process decides this"];
+    check(&[("a.py", &program)], &many("hpu", &[]), &[STEP], &says);
+}
+
 #[test]
 fn what_several_processes_would_write_is_the_firsts_or_reported() {
     let options = many("xpu", &[]);
