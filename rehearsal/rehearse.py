@@ -88,7 +88,7 @@ def arguments(argv):
     parser.add_argument("--json", metavar="FILE", help="write the result of the comparison as JSON")
     parser.add_argument("--html", metavar="FILE", help="write the result as an HTML page with both loss curves")
     parser.add_argument("--sdk", metavar="VERSION", help="the release of Gaudi's software: from 1.18 on `import torch` loads the bridge")
-    parser.add_argument("--instances", type=whole(1, 64), default=1, metavar="N", help="popdist: number of instances; a twin run starts them all (default 1)")
+    parser.add_argument("--instances", type=whole(1, 64), default=1, metavar="N", help="number of processes of the port (popdist: instances); a twin run starts them all (default 1)")
     parser.add_argument("--instance", type=whole(0, 63), default=0, metavar="I", help="popdist: index of this instance (default 0)")
     parser.add_argument("--replicas", type=whole(1, 1024), default=1, metavar="N", help="popdist: total number of replicas (default: one per instance)")
     parser.add_argument("script", help="the script, followed by its arguments; or a complete launch command, including its launcher")
@@ -146,7 +146,9 @@ def read_command(parser, options, words):
 
 
 def instance(options, index=None):
-    """What `poprun` tells an instance."""
+    """What the launcher tells a process."""
+    if options.target != "popdist":
+        return {"RANK": str(index), "LOCAL_RANK": str(index), "WORLD_SIZE": str(options.instances)}
     replicas = max(options.replicas, options.instances)
     local = replicas // options.instances
     return {
@@ -365,8 +367,7 @@ def twin_result(options, home=None):
     result = twins.run(
         runner, options.target, machine, list(reversed(folders)), original, options.script, start.arguments,
         original_arguments=start.original if options.twin_args is None else runs.words(options.twin_args), environment=environment,
-        instances=[instance(options, index) for index in range(options.instances)]
-        if options.target == "popdist" and options.instances > 1 else (),
+        instances=[instance(options, index) for index in range(options.instances)] if options.instances > 1 else (),
         before=start.before, report=report, elsewhere=options.on)
     result.files = files
     return result

@@ -3,7 +3,21 @@
 import os
 
 SHARES = int(os.environ.get("STAND_IN_TWIN_SHARES", "1"))
+# Whether the copies take the samples in turns, instead of a run of them each.
+TURNS = os.environ.get("STAND_IN_TWIN_TURNS") == "1"
 _depth = [0]
+
+
+def parts_of(batch):
+    """The shares of a batch."""
+    return [batch[first::SHARES] for first in range(SHARES)] if TURNS else batch.chunk(SHARES)
+
+
+def joined(parts):
+    """The batch of these shares."""
+    import torch
+
+    return torch.stack(parts, 1).flatten(0, 1) if TURNS else torch.cat(parts)
 
 
 def batch_norm(original, input, weight, bias, running_mean, running_var, training, *rest, **more):
@@ -13,7 +27,7 @@ def batch_norm(original, input, weight, bias, running_mean, running_var, trainin
     if not training or input.shape[0] % SHARES:
         return original(input, weight, bias, running_mean, running_var, training, *rest, **more)
     kept = [(running_mean, running_var), *[(None, None)] * (SHARES - 1)]
-    return torch.cat([original(part, weight, bias, *own, training, *rest, **more) for part, own in zip(input.chunk(SHARES), kept)])
+    return joined([original(part, weight, bias, *own, training, *rest, **more) for part, own in zip(parts_of(input), kept)])
 
 
 def loss(original, *args, **kwargs):
@@ -34,7 +48,7 @@ def loss(original, *args, **kwargs):
         if _depth[0] > 1 or not is_one_number(found) or len(sizes) != 1 or (size := sizes.pop()) % SHARES:
             return found
         # Weights of classes have a dimension of another size.
-        parts = [mapped((args, kwargs), lambda leaf, share=share: leaf.chunk(SHARES)[share] if any(leaf is one for one in whole) and leaf.shape[0] == size else leaf)
+        parts = [mapped((args, kwargs), lambda leaf, share=share: parts_of(leaf)[share] if any(leaf is one for one in whole) and leaf.shape[0] == size else leaf)
                  for share in range(SHARES)]
         mean = torch.stack([original(*own, **named) for own, named in parts]).mean()
         if torch.isclose(found, SHARES * mean, rtol=1e-4, atol=0.0):

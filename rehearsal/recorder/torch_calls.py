@@ -413,6 +413,7 @@ def _data(torch):
     def sampler(original, self, *args, **kwargs):
         original(self, *args, **kwargs)
         told("DistributedSampler", replicas=self.num_replicas, rank=self.rank)
+        twin.RECORD["shares"] = True
 
     around(torch.utils.data.distributed.DistributedSampler, "__init__", sampler)
 

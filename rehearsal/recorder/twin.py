@@ -17,8 +17,9 @@ STAND_IN_PRECISION=float32|target; STAND_IN_TWIN_DROP_LAST=training|all, which l
 loader that trains (their numbers follow the word), or of any, out where it is incomplete;
 STAND_IN_TWIN_NUDGE=E, which changes each gradient by that much of its size before it is applied;
 STAND_IN_TWIN_INSTANCES=N, which makes a loader's batches N times as large: what N instances take together;
+STAND_IN_TWIN_DEALT=1, with which processes deal out the samples in the order of one that reads them all;
 STAND_IN_TWIN_BATCHES=N, with which an update takes N of the program's batches, and STAND_IN_TWIN_TIMES=F, which multiplies the loss of Keras;
-STAND_IN_TWIN_SHARES=N, how many copies of the model share a batch; STAND_IN_TWIN_NORM=shares, with which batch norm takes the statistics of each
+STAND_IN_TWIN_SHARES=N, how many copies of the model share a batch (STAND_IN_TWIN_TURNS=1: in turns); STAND_IN_TWIN_NORM=shares, with which batch norm takes the statistics of each
 share, and STAND_IN_TWIN_LOSS=shares, with which the loss is the mean of those of the shares.
 
 Of a program of TensorFlow the record is that of `keras_twin.py`.
@@ -42,6 +43,7 @@ EVALUATED = int(os.environ.get("STAND_IN_TWIN_EVALUATED", "16"))
 RECORD = {
     "steps": [], "evaluations": [], "modules": [], "start": [], "end": [], "types": [], "states": [], "saved": [], "passes": [], "notes": [],
     "autocast": [], "scaler": False, "ended": "", "on_device": False, "copies": 1, "steps_of_a_call": 1, "devices": set(), "drew_on_device": False, "call": None,
+    "shares": False,
 }
 _roots, _hosts, _optimizers, _before_end = [], {}, [], []
 # Of a training forward behind the last step: how many steps there were, and the buffers of each root before it.
@@ -612,8 +614,8 @@ class _Seeded:
         self._dataset, self._place = dataset, place
 
     def __getitem__(self, index):
-        self._place[2] += 1
-        seed_sample(*self._place)
+        self._place[2] += self._place[3]
+        seed_sample(*self._place[:3])
         return self._dataset[index]
 
     def __len__(self):
@@ -641,7 +643,9 @@ def _iterate(original, self):
         iterator = original(self)
     fetcher = getattr(iterator, "_dataset_fetcher", None)
     if fetcher is not None:
-        fetcher.__dict__["_twin"] = [number, passes, 0]
+        # Its place among the samples of all processes that take turns.
+        turns = getattr(self.sampler, "num_replicas", 1) if _deals() else 1
+        fetcher.__dict__["_twin"] = [number, passes, (self.sampler.rank + 1 - turns) if turns > 1 else 0, turns]
     return _batches(self, iterator, number, passes)
 
 
@@ -693,6 +697,25 @@ def _sampled(original, self):
         self.generator = None
 
 
+def _deals():
+    """Whether processes deal out the samples of a program that had one: then it is what this one would read."""
+    return os.environ.get("STAND_IN_TWIN_DEALT") == "1"
+
+
+def _dealt(original, self):
+    """Around `DistributedSampler.__iter__`."""
+    if not (_deals() and self.shuffle):
+        return original(self)
+    import torch
+
+    self.__dict__["_passes"] = self.__dict__.get("_passes", 0) + 1
+    generator = torch.Generator()
+    generator.manual_seed(SEED + 104729 * self.__dict__["_passes"])
+    order = torch.randperm(len(self.dataset), generator=generator).tolist()
+    note("order", "the samples are read in the original's order; DistributedSampler has one of its own, the same for each seed and epoch")
+    return iter((order + order)[self.rank:self.total_size:self.num_replicas])
+
+
 # ------------------------------------------------------------------------------------------------ start and end
 
 
@@ -710,6 +733,7 @@ def install():
     torch_calls.around(_utils.fetch._MapDatasetFetcher, "fetch", _fetch)
     for kind in (sampler.RandomSampler, sampler.SubsetRandomSampler, sampler.WeightedRandomSampler):
         torch_calls.around(kind, "__iter__", _sampled)
+    torch_calls.around(torch.utils.data.distributed.DistributedSampler, "__iter__", _dealt)
     if precision() == "float32":
         _keep_float32(torch)
     if "STAND_IN_TWIN_NORM" in os.environ:

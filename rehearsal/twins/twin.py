@@ -53,8 +53,14 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
         mine = runner.run(original, original_arguments, source, [], environment=whole)
         if not mine.get("drew_on_device"):
             environment = {**(environment or {}), "STAND_IN_ONE_GENERATOR": "1"}
+        if not mine.get("shares"):
+            environment = {**(environment or {}), "STAND_IN_TWIN_DEALT": "1"}
         if instances:
+            instances = [{**(environment or {}), **instance} for instance in instances]
             other = runner.instances(ported, arguments, machine, folders, instances, start=mine["file"])
+            if divides_the_batch(mine, other, len(instances)):
+                whole = {}
+                mine = runner.run(original, original_arguments, source, [])
         else:
             run_port = lambda arguments, before: runner.run(  # noqa: E731
                 ported, arguments, machine, folders, start=mine["file"], environment=environment, before=before)
@@ -88,7 +94,7 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
     wider = {"STAND_IN_TWIN_BATCHES": str(batches["count"]), "STAND_IN_TWIN_TIMES": repr(batches["times"])} if batches else {}
     # Copies of the model that share a batch, in all instances.
     copies = max(len(instances), 1) * other.get("copies", 1)
-    shared = {"STAND_IN_TWIN_SHARES": str(copies)}
+    shared = {"STAND_IN_TWIN_SHARES": str(copies), **({"STAND_IN_TWIN_TURNS": "1"} if instances and other.get("shares") else {})}
     if wider:
         try:
             mine = original_again(**wider)
@@ -147,6 +153,12 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
     for _, fault in result.contracts:
         fault["file"], fault["line"] = notebooks.place(ported, fault["file"], fault["line"])
     return result
+
+
+def divides_the_batch(mine, other, count):
+    """Whether processes share the batch of one, instead of taking one each; the original was given their number of times its own."""
+    steps = [record["steps"][0]["samples"] for record in (mine, other) if record["steps"]]
+    return len(steps) == 2 and steps[0] == steps[1] * count
 
 
 def touched(target, machine, record):

@@ -34,7 +34,7 @@ use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;
 use training::keras_steps::graph_functions;
 use training::module_methods::in_module_method;
-use training::step::limits_alone;
+use training::step::{is_differentiated, limits_alone};
 use training::{FileInProject, FileView, ProjectFacts, comes_from_training, sets_a_rate};
 use types::is_of_type;
 
@@ -85,6 +85,8 @@ enum Test {
     UnderScope,
     OnlyEvaluation,
     AlsoEvaluation,
+    OnlyTraining,
+    Differentiated,
     LimitsAlone,
     OnlyMaps,
     /// The rule is applied to the original program.
@@ -93,6 +95,8 @@ enum Test {
     FirstOfProject,
     /// The message is not left out where nothing uses the code.
     AlsoUnused,
+    /// The message asks for nothing.
+    ForInformation,
     /// One of these keywords, `name` or `name=value`.
     HasKeyword(Vec<String>),
     /// `keyword=pattern`.
@@ -289,11 +293,14 @@ impl Compiler<'_> {
             "under a strategy's scope" => Test::UnderScope,
             "only evaluation reads it" => Test::OnlyEvaluation,
             "evaluation reads it too" => Test::AlsoEvaluation,
+            "only training reads it" => Test::OnlyTraining,
+            "a backward pass goes through it" => Test::Differentiated,
             "it limits gradients with mixed precision alone" => Test::LimitsAlone,
             "only a pipeline's map applies it" => Test::OnlyMaps,
             "as the program was given" => Test::AsGiven,
             "first in the project" => Test::FirstOfProject,
             "also in unused code" => Test::AlsoUnused,
+            "for information" => Test::ForInformation,
             "file trains" => Test::FileTrains,
             "file leads to training" => Test::LeadsToTraining,
             "a program loads the file" => Test::LoadedByProgram,
@@ -379,6 +386,11 @@ impl Condition {
     /// Whether a rule with it reports unused code like any other.
     pub(crate) fn is_of_unused_too(&self) -> bool {
         self.any(&|test| matches!(test, Test::AlsoUnused))
+    }
+
+    /// Whether a rule with it reports what nobody has to act on.
+    pub(crate) fn is_for_information(&self) -> bool {
+        self.any(&|test| matches!(test, Test::ForInformation))
     }
 
     fn any(&self, is_one: &dyn Fn(&Test) -> bool) -> bool {
@@ -534,6 +546,10 @@ impl Condition {
             Test::OnlyEvaluation => s.project.only_evaluates(view, found.node),
             Test::LimitsAlone => limits_alone(FileInProject { view, project: s.project }, found.node),
             Test::AlsoEvaluation => s.project.shared_loaders.makes(&s.project.readers, view, found.node),
+            Test::OnlyTraining => {
+                surroundings::call_of(view, found.node).is_some_and(|call| s.project.readers.only_train(view, call))
+            }
+            Test::Differentiated => is_differentiated(FileInProject { view, project: s.project }, found.node),
             Test::OnlyMaps => only_maps_apply(view, found.node),
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::IsTested => is_tested(view, found.node),
@@ -570,6 +586,7 @@ impl Condition {
             | Test::AsGiven
             | Test::FirstOfProject
             | Test::AlsoUnused
+            | Test::ForInformation
             | Test::Option(..) => {
                 return true;
             }

@@ -33,7 +33,7 @@ impl Example {
             allow_unsafe: !is_unsafe.is_empty(),
             ..Options::default()
         };
-        if let Some((name, value)) = option.split_once('=') {
+        for (name, value) in option.split(' ').filter_map(|option| option.split_once('=')) {
             options.options.insert(name.to_owned(), value.to_owned());
         }
         Example { file: SourceFile { path: path.to_owned(), text: text.to_owned() }, options }

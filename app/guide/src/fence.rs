@@ -191,7 +191,10 @@ fn read_example(kind: ExampleKind, language: &str, words: &[String], line: usize
             Some(("file", value)) => {
                 faults.add(line, format!("file `{value}` is not a path inside the project, e.g. src/trainer.py"));
             }
-            Some(("option", value)) => example.option = option(value, line, faults),
+            Some(("option", value)) => {
+                let options = example.option.take().into_iter().chain(option(value, line, faults));
+                example.option = Some(options.collect::<Vec<_>>().join(" ")).filter(|options| !options.is_empty());
+            }
             _ => faults.add(
                 line,
                 format!(

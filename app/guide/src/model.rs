@@ -495,7 +495,7 @@ pub struct Example {
     pub sdk: Option<String>,
     /// `file=…`: the path under which the example is ported; `example.py` by default.
     pub file: Option<String>,
-    /// `option=NAME=VALUE` of the fence.
+    /// `option=NAME=VALUE` of the fence; several are separated by spaces.
     pub option: Option<String>,
 }
 

@@ -119,8 +119,9 @@ impl<'a> Examples<'a> {
         let mut words = vec![escape(&file.path)];
         words.extend(case.style.map(|style| badge::style_name(style).to_string()));
         words.extend(Some(sdk.to_string()).filter(|sdk| !sdk.is_empty()));
+        let options = case.option.into_iter().flat_map(|options| options.split(' '));
         words.extend(
-            case.option.and_then(|option| option.split_once('=')).map(|(name, value)| format!("{name}: {value}")),
+            options.filter_map(|option| option.split_once('=')).map(|(name, value)| format!("{name}: {value}")),
         );
         words.extend(case.is_unsafe.then(|| "with unsafe edits".to_string()));
         let shown = match file.changed {

@@ -57,6 +57,12 @@ impl Readers {
         !uses.contains(&Use::Trains) && (is_seen || is_left() || is_named_for_evaluation(view, call))
     }
 
+    /// Whether the value of a call is read by code that trains, and by no other.
+    pub fn only_train(&self, view: &FileView<'_>, call: Id) -> bool {
+        let uses = self.of(view, call);
+        !uses.is_empty() && uses.iter().all(|(_, use_)| *use_ == Use::Trains)
+    }
+
     /// What reads the value of a call, with the key under which it is kept.
     pub(crate) fn of(&self, view: &FileView<'_>, call: Id) -> Vec<(Option<&str>, Use)> {
         let uses = self.of.get(&(view.path.to_owned(), call)).into_iter().flatten();

@@ -33,7 +33,7 @@ pub(crate) struct RehearseArgs {
     /// Precision of both runs
     #[arg(long, value_enum, default_value_t = TwinPrecision::Float32)]
     pub(crate) precision: TwinPrecision,
-    /// Processes of the port, if the target has its own launcher
+    /// Processes of the port, each with a batch of its own, or with its part of the program's
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) instances: u32,
     /// Total number of replicas [default: one per instance]

@@ -131,6 +131,27 @@ fn eight_trainings_in_place_of_one_are_refused() {
     assert!(command_of(&ran.out).starts_with("torchrun "), "{ran:?}");
 }
 
+/// A program that the port makes ready for several processes, as the refusal says.
+#[test]
+fn a_port_for_several_processes_is_started_in_them() {
+    let script = "import torch\n\nnet = torch.nn.Linear(4, 2).cuda()\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+        loader = torch.utils.data.DataLoader(events, batch_size=8, shuffle=True)\nfor x in loader:\n    optimizer.zero_grad()\n    \
+        net(x.cuda()).sum().backward()\n    optimizer.step()\n";
+    for target in ["hpu", "xpu"] {
+        let home = folder(&[("train.py", script)]);
+        let launch = |of| portolan(home.path(), &["launch", "--target", target, "--project", of, "--instances", "8"]);
+        let ran = launch(".");
+        assert!(ran.code == 2 && ran.err.contains("--option processes=many"), "{ran:?}");
+        let ported = ["port", "--target", target, "--option", "processes=many", "--out", "ported", "train.py"];
+        let ran = portolan(home.path(), &ported);
+        assert!(home.path().join("ported/train.py").is_file(), "{ran:?}");
+        let ran = launch("ported");
+        assert!(ran.code == 0 && ran.out.contains("8 processes, one training run"), "{ran:?}");
+        assert!(command_of(&ran.out).starts_with("torchrun --nproc_per_node 8 "), "{ran:?}");
+        assert!(ran.out.contains("= 64 samples per step"), "{ran:?}");
+    }
+}
+
 /// What a script passes to the project's programs, and which it starts.
 #[test]
 fn programs_and_options_that_a_project_lacks() {

@@ -213,15 +213,19 @@ pub(super) fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
     !others.iter().any(|o| *o != id && same(o))
 }
 
+/// The call at a match; for a statement rule this is the call in the statement.
+pub(super) fn call_of(view: &FileView<'_>, node: Id) -> Option<Id> {
+    let (index, k) = (&view.index, kinds());
+    if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() }
+}
+
 /// Whether the call at a node has a keyword argument, or `keyword=value`; `**` is the keyword of an unpacked
 /// dictionary. The contents of a dictionary count as far as the file defines it literally.
 pub(super) fn has_keyword(s: &Situation<'_, '_>, node: Id, name: &str) -> bool {
     let k = kinds();
     let view = s.view;
     let index = &view.index;
-    // For a statement rule this is the call in the statement.
-    let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
-    let Some(call) = call else { return false };
+    let Some(call) = call_of(view, node) else { return false };
     let (name, wanted) = name.split_once('=').map_or((name, None), |(n, v)| (n, Some(v)));
     let is =
         |value: Id, w: &str| index.text_of(value) == w || constant(view, value).is_some_and(|v| index.text_of(v) == w);
@@ -249,11 +253,10 @@ pub(super) fn has_keyword(s: &Situation<'_, '_>, node: Id, name: &str) -> bool {
 
 /// Whether an argument of the call at a match, or the value of the name that is passed, matches a pattern with what is captured already.
 pub(super) fn has_argument<'t>(s: &Situation<'_, 't>, found: &Match<'t>, name: &str, pattern: &NodePattern) -> bool {
-    let (view, k) = (s.view, kinds());
+    let view = s.view;
     let index = &view.index;
     let node = found.node;
-    let call = if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() };
-    let Some(call) = call else { return false };
+    let Some(call) = call_of(view, node) else { return false };
     let given = given_by_place(s, call, name).or_else(|| index.arguments(call).keyword(name));
     let matches = |value: Id| pattern.matches(index, &view.names, value, &mut found.env.clone());
     given.is_some_and(|value| matches(value) || assigned(view, value).is_some_and(matches))

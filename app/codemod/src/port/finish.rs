@@ -368,7 +368,8 @@ fn reports<'p>(
                     let said =
                         rule.says.as_ref().and_then(|name| plan.settings.definitions.message_of_rule(name, captured));
                     let said = said.unwrap_or_else(|| format!("{}. {}", recipe.title, recipe.reason));
-                    (Severity::Warning, Sentence::Text(said))
+                    let is_for_information = rule.conditions.iter().any(Condition::is_for_information);
+                    (if is_for_information { Severity::Info } else { Severity::Warning }, Sentence::Text(said))
                 };
                 let is_restricted = |name: &str| rule.conditions.iter().any(|one| one.variables().contains(&name));
                 let any = found.env.all().into_iter().filter(|(name, of)| *of != range && !is_restricted(name));

@@ -217,11 +217,11 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>, f
     for (order, fix) in fixes.into_iter().enumerate() {
         let by = Provenance { recipe: fix.recipe.clone(), applicability: fix.applicability, id: fix.id.clone() };
         let mut own: Vec<Splice> = fix.changes.iter().flat_map(|c| splices(view, c)).collect();
-        for block in &fix.blocks {
-            if blocks.insert(block.name.clone()) {
-                own.push(below_imports(view, &block.text));
-                plan.trace.borrow_mut().blocks.push((block.name.clone(), block.text.clone()));
-            }
+        let new: Vec<_> = fix.blocks.iter().filter(|block| blocks.insert(block.name.clone())).collect();
+        if !new.is_empty() {
+            let texts: Vec<&str> = new.iter().map(|block| block.text.trim_end()).collect();
+            own.push(below_imports(view, &texts.join("\n\n\n")));
+            plan.trace.borrow_mut().blocks.extend(new.iter().map(|block| (block.name.clone(), block.text.clone())));
         }
         for line in &fix.imports {
             let used_at = own.iter().map(|s| s.range.start).min().unwrap_or(fix.at);

@@ -20,6 +20,7 @@ mod invalid_python;
 mod keras;
 mod libraries;
 mod loaders;
+mod many_processes;
 mod matching;
 mod mixed_precision;
 mod new_files;
