@@ -17,7 +17,7 @@ use training::{FileView, ProjectFacts};
 
 /// The style of a program without compute modes.
 pub(super) fn without_modes(plan: &Plan<'_>, views: &[Option<Rc<FileView<'_>>>]) -> Style {
-    let Some(device) = &plan.device else { return Style::InPlace };
+    let Some(device) = plan.device.as_ref().filter(|_| !asks_for_in_place(plan)) else { return Style::InPlace };
     // The result of a port in agnostic style is one program for all devices, too.
     let asks_both = |view: &FileView<'_>| {
         let mut calls = view.calls("is_available").iter().filter_map(|call| view.qualified(*call));
@@ -25,6 +25,15 @@ pub(super) fn without_modes(plan: &Plan<'_>, views: &[Option<Rc<FileView<'_>>>])
     };
     let is_chosen = views.iter().flatten().any(|view| chooses_device(view) || asks_both(view));
     if is_chosen { Style::Agnostic } else { Style::InPlace }
+}
+
+/// Whether the user chose an option whose recipes only port in place.
+fn asks_for_in_place(plan: &Plan<'_>) -> bool {
+    let chosen = |name: &String, value: &String| plan.options.options.get(name) == Some(value);
+    let mut rules = plan.recipes.recipes().iter().flat_map(|recipe| &recipe.rules);
+    rules.any(|rule| {
+        rule.styles == [Style::InPlace] && rule.option.as_ref().is_some_and(|(name, value)| chosen(name, value))
+    })
 }
 
 /// Whether a file chooses its device: by a test for CUDA, as an option with a default, or by asking PyTorch.
