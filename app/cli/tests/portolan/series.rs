@@ -91,8 +91,8 @@ fn check(target: &str, files: &[(&str, &str)], commits: usize) {
 #[test]
 fn every_commit_is_a_recipe_that_compiles() {
     let files = [("a.py", TRAINER), ("b/größe x.py", OTHER), ("step.py", STEP), ("nb.ipynb", NOTEBOOK)];
-    check("hpu", &files, 7);
-    check("xpu", &files, 6);
+    check("hpu", &files, 4);
+    check("xpu", &files, 3);
     check("ipu", &[("step.py", STEP), ("b/größe x.py", OTHER)], 5);
     check("rdu", &[("step.py", STEP)], 5);
 }
@@ -145,8 +145,8 @@ fn an_unsafe_change_is_made_only_on_request_and_says_so() {
     let (usual, asked) = (said(&[], "usual"), said(&["--unsafe"], "asked"));
     let sentence = "applied by --unsafe.";
     assert!(!usual.contains(sentence) && asked.contains(sentence), "{asked}");
-    let rejected = said(&["--reject", "hpu#grad-scaler"], "rejected");
-    assert!(usual.contains("Recipe: hpu#grad-scaler\n") && !rejected.contains("Recipe: hpu#grad-scaler\n"));
+    let rejected = said(&["--reject", "hpu#agnostic"], "rejected");
+    assert!(usual.contains("Recipe: hpu#agnostic\n") && !rejected.contains("Recipe: hpu#agnostic\n"));
 }
 
 #[test]
