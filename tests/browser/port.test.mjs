@@ -86,6 +86,7 @@ onPage("paste, read, refuse a recipe, download, apply, compile", {}, async (page
 
 onPage("refusing one change and taking it back", {}, async (page) => {
   await page.fill(trainer);
+  await page.choose("style", "in-place");
   const before = await page.ported();
   await page.page.locator(".changes .reject").nth(1).click();
   const fewer = await page.summaryOtherThan(before);
@@ -802,6 +803,7 @@ onPage("options are labelled, explained, and in the link", {}, async (page) => {
 
 onPage("each change names what it is drawn from, and leads there", {}, async (page) => {
   await page.fill(trainer);
+  await page.choose("style", "in-place");
   await page.ported();
   await page.page.locator("#unified").click();
   await page.page.locator(".changes.unified .about").first().waitFor();
@@ -887,6 +889,7 @@ onPage("a step leads the source to the same place, and only its goal is lit", {}
 
 onPage("of several recipes that change the same lines, what one button rejects is said", {}, async (page) => {
   await page.fill(trainer);
+  await page.choose("style", "in-place");
   await page.ported();
   const hunk = page.page.locator(".changes .about", { hasText: "Ask whether a Gaudi is available" }).first();
   await page.scrollDiff(0);

@@ -5,7 +5,6 @@ use crate::fix::{Fix, Lift};
 use crate::guards::Guards;
 use crate::reached::mentions;
 use python::edit::{Change, Splice, spliced, splices};
-use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use training::FileView;
 
@@ -47,7 +46,7 @@ pub(super) fn for_either(
     let index = &view.index;
     let test = index.condition(clause)?;
     let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
-    let is_choice = is_choice_of_device(view, clause) && index.kind(code) != kinds().none;
+    let is_choice = is_choice_of_device(view, clause, code);
     if is_vendors(code) || needs_vendor(view, test, code) && !is_choice {
         return None;
     }
@@ -120,13 +119,19 @@ fn needs_vendor(view: &FileView<'_>, test: Id, code: Id) -> bool {
         || asks_tensor && calls.filter_map(is_function).any(|is_function| is_function)
 }
 
-/// `name if torch.cuda.is_available() else "cpu"`, also as a statement.
-fn is_choice_of_device(view: &FileView<'_>, clause: Id) -> bool {
+/// `name if torch.cuda.is_available() else "cpu"`, also as a statement: what the name holds is chosen elsewhere.
+fn is_choice_of_device(view: &FileView<'_>, clause: Id, code: Id) -> bool {
     let (k, index) = (kinds(), &view.index);
     let other = index.otherwise(clause).or_else(|| {
         let is_expression = index.kind(clause) == k.conditional_expression;
         index.parts(clause).nth(2).filter(|_| is_expression)
     });
-    let is_cpu = |string: Id| plain_string(index, string) == Some("cpu");
-    other.is_some_and(|other| is_cpu(other) || index.of_kind_in(k.string, other).iter().any(|id| is_cpu(*id)))
+    let names = |at: Id, device: &str| {
+        let mut strings =
+            index.of_kind_in(k.string, at).iter().chain(Some(&at).filter(|at| index.kind(**at) == k.string));
+        strings.any(|id| {
+            index.text_of(*id).trim_start_matches(char::is_alphabetic).trim_matches(['"', '\'']).starts_with(device)
+        })
+    };
+    index.kind(code) != k.none && !names(code, "cuda") && other.is_some_and(|other| names(other, "cpu"))
 }

@@ -9,6 +9,7 @@ use crate::messages;
 use crate::place::Remark;
 use crate::ported::{Severity, Style};
 use crate::reached::{asks_for_cuda, mentions};
+use crate::recipe::CompiledRule;
 use python::names::called_name;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
@@ -27,13 +28,12 @@ pub(super) fn without_modes(plan: &Plan<'_>, views: &[Option<Rc<FileView<'_>>>])
     if is_chosen { Style::Agnostic } else { Style::InPlace }
 }
 
-/// Whether the user chose an option whose recipes only port in place.
+/// Whether the user chose an option that has recipes of its own, which only port in place.
 fn asks_for_in_place(plan: &Plan<'_>) -> bool {
-    let chosen = |name: &String, value: &String| plan.options.options.get(name) == Some(value);
-    let mut rules = plan.recipes.recipes().iter().flat_map(|recipe| &recipe.rules);
-    rules.any(|rule| {
-        rule.styles == [Style::InPlace] && rule.option.as_ref().is_some_and(|(name, value)| chosen(name, value))
-    })
+    let chosen = |(name, value): &(String, String)| plan.options.options.get(name) == Some(value);
+    let is_of_option =
+        |rule: &CompiledRule| rule.styles == [Style::InPlace] && rule.option.as_ref().is_some_and(chosen);
+    plan.recipes.recipes().iter().any(|recipe| !recipe.rules.is_empty() && recipe.rules.iter().all(is_of_option))
 }
 
 /// Whether a file chooses its device: by a test for CUDA, as an option with a default, or by asking PyTorch.

@@ -349,6 +349,12 @@ fn the_style_of_a_program_that_chooses_its_device() {
     let style = |target: &str, text: &str| {
         port_files(&[("a.py", text)], &Options { style: Style::Auto, ..in_place(target) }).style
     };
+    let with = |name: &str, value: &str| {
+        let options = [(name.to_owned(), value.to_owned())].into_iter().collect();
+        let options = Options { style: Style::Auto, options, ..in_place("hpu") };
+        port_files(&[("a.py", &format!("import torch\n\n{CHOICE}"))], &options).style
+    };
+    assert_eq!([with("lazy", "on"), with("processes", "many")], [Style::Agnostic, Style::InPlace]);
     let choosing = [
         CHOICE,
         "use_gpu = torch.cuda.is_available()\ndevice = 'cuda:0' if use_gpu else 'cpu'\n",
@@ -459,4 +465,12 @@ fn a_part_that_asks_cuda_keeps_its_test() {
     ] {
         check(kept, kept);
     }
+}
+
+#[test]
+fn a_rejected_choice_stays_as_it_was() {
+    let text = &format!("import torch\n\n{CHOICE}");
+    let options =
+        Options { style: Style::Agnostic, rejected_recipes: vec!["xpu#device".to_owned()], ..in_place("xpu") };
+    assert_eq!(&port_files(&[("a.py", text)], &options).files[0].text, text);
 }
