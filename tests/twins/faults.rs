@@ -40,7 +40,8 @@ impl Fault {
         assert!(stated.verdict.starts_with("equal"), "without the fault the verdict is `{}`", stated.verdict);
         let mut start = stated.start.clone();
         start.options.extend(self.options.iter().cloned());
-        let mut files: Files = texts(stated.ported()).map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
+        let mut files: Files =
+            texts(stated.ported_for_target_alone()).map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
         for (from, into) in &self.edits {
             let places: usize = files.values().map(|text| text.matches(from).count()).sum();
             assert_eq!(places, 1, "{from:?} stands at {places} places of the port");

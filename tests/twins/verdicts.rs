@@ -85,6 +85,15 @@ impl Stated {
         self.fixture.ported(&self.options)
     }
 
+    /// The port in place, if it would be one program for all devices by itself.
+    pub(crate) fn ported_for_target_alone(&self) -> &'static Ported {
+        let ported = self.ported();
+        if ported.style != Style::Agnostic {
+            return ported;
+        }
+        self.fixture.ported(&Options { style: Style::InPlace, ..self.options.clone() })
+    }
+
     /// Whether the port has a twin run.
     fn runs(&self) -> bool {
         self.verdict != "refused" && !self.verdict.starts_with("not run: ")
