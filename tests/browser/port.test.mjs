@@ -783,7 +783,10 @@ onPage("options are labelled, explained, and in the link", {}, async (page) => {
   await page.page.getByLabel(/^Cards/).fill("8");
   await page.page.keyboard.press("Tab");
   await page.page.getByLabel("Lazy mode").selectOption("on");
-  await page.page.locator(".changes td.add", { hasText: "PT_HPU_LAZY_MODE" }).first().waitFor();
+  const mode = page.page.locator(".changes td.add", { hasText: "PT_HPU_LAZY_MODE" }).first();
+  // The options leave the changes little room.
+  for (let step = 0; step < 60 && !(await mode.count()); step++) await page.scrollDiff();
+  await mode.waitFor();
   assert.match(await page.page.locator("#options-chosen").textContent(), /3/);
   await page.page.getByLabel("Lazy mode").press("Escape");
   await page.page.waitForFunction(() => document.activeElement?.id === "options");
