@@ -335,7 +335,7 @@ def start_of(options):
     from twins import runs, starts
 
     first = [runs.words(words) for words in options.first]
-    return starts.of(options.target, options.arguments, runs.words(options.port_args), options.batch_size, first)
+    return starts.of(options.on or options.target, options.arguments, runs.words(options.port_args), options.batch_size, first)
 
 
 def twin_result(options, home=None):
@@ -349,7 +349,7 @@ def twin_result(options, home=None):
         raise ValueError(f"no such file: {original}")
     projects = [] if options.project is None else [options.twin, options.project]
     root = options.twin if projects else os.path.dirname(os.path.abspath(original))
-    environment = instance(options) if options.target == "popdist" else {}
+    environment = instance(options) if options.target == "popdist" and not options.on else {}
     if machine == "hpu":
         environment["PT_HPU_LAZY_MODE"] = options.environment.get("PT_HPU_LAZY_MODE", os.environ.get("PT_HPU_LAZY_MODE", "0"))
     if options.sdk:
@@ -365,7 +365,7 @@ def twin_result(options, home=None):
     start = start_of(options)
     files = ran.files(original, options.script, projects, report)
     result = twins.run(
-        runner, options.target, machine, list(reversed(folders)), original, options.script, start.arguments,
+        runner, options.on or options.target, machine, list(reversed(folders)), original, options.script, start.arguments,
         original_arguments=start.original if options.twin_args is None else runs.words(options.twin_args), environment=environment,
         instances=[instance(options, index) for index in range(options.instances)] if options.instances > 1 else (),
         before=start.before, report=report, elsewhere=options.on)

@@ -27,7 +27,7 @@ from twins import compare, explain, runs  # noqa: E402
 
 TARGETS = ("hpu", "xpu", "ipu", "popdist", "rdu")
 # One program for all devices: on the target, and where there is CUDA or only the CPU.
-AGNOSTIC = tuple(target + machine for target in ("hpu", "xpu") for machine in ("@", "@cuda", "@cpu"))
+AGNOSTIC = tuple(target + machine for target in TARGETS for machine in ("@", "@cuda", "@cpu"))
 # More updates than any program takes: a run goes through to its end.
 STEPS = 200
 # Processor time of one run.

@@ -482,7 +482,7 @@ impl Condition {
             Test::FirstDevice => s.project.moves_models,
             Test::WrapsModels => s.project.wraps_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
-            Test::ComputeModes => s.project.modes.is_some(),
+            Test::ComputeModes => s.project.has_compute_modes(),
             Test::ProjectImports(name) => s.project.imports(name),
             Test::ProjectCalls(names) => names.iter().any(|name| s.project.calls(name)),
             Test::Option(name, value) => s.settings.is(name, value),

@@ -2,7 +2,8 @@
 
 pub(crate) mod by_device;
 
-use python::tree::Id;
+use crate::reached::{asks_for_cuda, only_with_cuda};
+use python::tree::{Id, kinds};
 use training::modes::{Modes, Region};
 use training::{FileView, ProjectFacts};
 
@@ -40,7 +41,13 @@ pub(crate) trait Guards {
 
 impl Guards for Modes {
     fn region(&self, view: &FileView<'_>, id: Id) -> Region {
-        Modes::region(self, &view.index, id)
+        let region = Modes::region(self, &view.index, id);
+        // Where there is CUDA, the program does not run on the target.
+        let needs_cuda = || only_with_cuda(view, id).is_some() || chooses_by_cuda(view, id);
+        match region {
+            Region::Open if self.switch().is_some() && needs_cuda() => Region::Foreign,
+            region => region,
+        }
     }
 
     fn has_target_branch(&self, view: &FileView<'_>, chain: Id) -> bool {
@@ -80,6 +87,13 @@ impl Guards for Modes {
     }
 
     fn is_agnostic(&self) -> bool {
-        false
+        self.switch().is_some()
     }
+}
+
+/// Whether an expression is a choice by a test for CUDA, which needs no other one.
+fn chooses_by_cuda(view: &FileView<'_>, id: Id) -> bool {
+    let index = &view.index;
+    index.kind(id) == kinds().conditional_expression
+        && index.condition(id).is_some_and(|test| asks_for_cuda(view, test))
 }

@@ -13,7 +13,7 @@ pub(crate) use insertions::{drop_present, hoist};
 pub(crate) use joined::is_target_import;
 
 use crate::definitions::Said;
-use crate::fix::{Fix, Lift};
+use crate::fix::{BroughtBlock, Fix, Lift};
 use crate::guards::Guards;
 use crate::messages;
 use crate::place::Remark;
@@ -24,6 +24,7 @@ use branch::branch;
 use guard::guard_all;
 use python::edit::{Change, splices};
 use python::source::words;
+use python::strings::requote;
 use python::tree::{Id, kinds};
 use sorting::{SortedMap, SortedSet};
 use std::ops::Range;
@@ -156,6 +157,21 @@ pub(crate) fn lift(
         // The tests ask PyTorch, which a file that only calls methods of tensors may not import.
         for fix in out.iter_mut().filter(|fix| fix.changes.iter().any(|change| asks_torch(view, change))) {
             fix.imports.push("import torch".to_owned());
+        }
+    }
+    if let Some(switch) = project.modes.as_ref().and_then(Modes::switch)
+        && !view.binds_at_top(&switch.name, view.index.text.len(), true)
+    {
+        let asks = |change: &Change| {
+            splices(view, change).iter().any(|splice| words(&splice.text, &switch.name).next().is_some())
+        };
+        // Above what other fixes define.
+        if out.iter().any(|fix| fix.changes.iter().any(asks))
+            && let Some(first) = out.iter_mut().min_by_key(|fix| fix.rank)
+        {
+            let text = requote(&switch.definition, view.layout.quote);
+            first.blocks.insert(0, BroughtBlock { name: switch.name.clone(), text });
+            first.imports.extend(switch.imports.iter().cloned());
         }
     }
     Lifted { fixes: out, stranded, stays }

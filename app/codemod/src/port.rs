@@ -45,6 +45,7 @@ use std::cell::{Cell, RefCell};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
+use training::modes::Modes;
 use training::{FileInProject, FileView, ProjectFacts, Unused, unmoved};
 
 /// Rounds after which a port that still grows is aborted; one that comes back to texts that it had is aborted at once.
@@ -167,8 +168,10 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         facts.hands_losses = *plan.hands_losses.get_or_insert(facts.hands_losses);
         facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
+        let for_all_devices =
+            || target.facts.switch.as_ref().map(|switch| Modes::of_switch(switch, &target.facts.mode));
         if plan.style == Style::Agnostic {
-            facts.modes = None;
+            facts.modes = for_all_devices();
         }
         if !std::mem::replace(&mut begun, true) {
             if options.style == Style::Auto {
@@ -181,7 +184,9 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             plan.origins = views.iter().map(|view| Origin::read(view.as_deref(), &target.facts.ledger)).collect();
             let missing = match plan.style {
                 Style::Branch if facts.modes.is_none() => Some(messages::no_compute_modes()),
-                Style::Agnostic if plan.device.is_none() => Some(messages::no_torch_device(&target.name)),
+                Style::Agnostic if plan.device.is_none() && facts.modes.is_none() => {
+                    Some(messages::no_torch_device(&target.name))
+                }
                 _ => None,
             };
             if let Some(missing) = missing {
@@ -192,7 +197,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             if options.style == Style::Auto {
                 auto_style::choose(&mut plan, states, &views, &facts);
                 if plan.style == Style::Agnostic {
-                    facts.modes = None;
+                    facts.modes = for_all_devices();
                 }
             }
         }

@@ -207,7 +207,7 @@ impl RecipeSet {
                 title: target.title.clone(),
                 sdks: target.sdks.clone(),
                 options: target.facts.options.iter().map(|o| target.offer(o)).collect(),
-                is_device: target.facts.device.is_some(),
+                is_device: target.facts.device.is_some() || target.facts.switch.is_some(),
             })
             .collect()
     }

@@ -7,7 +7,7 @@
 
 use crate::error::Faults;
 use crate::model::{
-    Bridge, ConfigField, FrontMatter, LedgerTerms, Mode, OptionField, OptionKind, TorchDevice, Variable,
+    Bridge, ConfigField, FrontMatter, LedgerTerms, Mode, OptionField, OptionKind, Switch, TorchDevice, Variable,
 };
 use crate::sdk::{compare, is_version};
 use serde::Deserialize;
@@ -91,6 +91,7 @@ struct Page {
     modules: Vec<String>,
     bridge: Option<Bridge>,
     device: Option<TorchDevice>,
+    switch: Option<Switch>,
     autoload: Option<Spanned<String>>,
     software: Option<String>,
     launcher: Option<String>,
@@ -198,6 +199,7 @@ impl Page {
             modules: self.modules,
             bridge: self.bridge,
             device: self.device,
+            switch: self.switch,
             autoload: self.autoload.map(Spanned::into_inner),
             software: self.software,
             launcher: self.launcher,

@@ -38,7 +38,7 @@ pub use front::{is_guide, split as split_front_matter};
 pub use model::{
     AutocastType, Bridge, Case, Citation, Condition, ConfigField, Defined, Definition, DeviceTest, Example,
     ExampleKind, FrontMatter, Guide, LedgerTerms, ListedName, Mode, OptionField, OptionKind, OwnLoader, Processes,
-    Rule, Sample, Section, TorchDevice,
+    Rule, Sample, Section, Switch, TorchDevice,
 };
 pub use model::{ProgramTerms, Variable, VariableValue};
 pub use packed::{for_download, pack, unpack};

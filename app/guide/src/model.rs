@@ -50,6 +50,8 @@ pub struct FrontMatter {
     pub bridge: Option<Bridge>,
     /// The device that programs for several devices choose; none if the target is not a device of PyTorch.
     pub device: Option<TorchDevice>,
+    /// The name that is true where a program runs on the target, if that is no device of PyTorch's.
+    pub switch: Option<Switch>,
     /// SDK versions, as a requirement, in which `import torch` loads what the target needs.
     pub autoload: Option<String>,
     /// The software that includes the vendor's builds of PyTorch and TensorFlow, as words that follow “comes with”.
@@ -158,6 +160,19 @@ pub struct TorchDevice {
     pub kind: String,
     /// Python that is true where there is such a device, by release; it raises nothing where there is none.
     pub available: Vec<DeviceTest>,
+}
+
+/// `[switch]`: the name that is true where a program runs on a target which compiles the training step, in one program
+/// for all devices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// `USE_IPU`.
+    pub name: String,
+    /// Python that assigns it, at the top of each file that asks.
+    pub definition: String,
+    /// The imports that the definition needs.
+    pub imports: Vec<String>,
 }
 
 /// A test for a device, and its releases.

@@ -14,6 +14,7 @@ pub use region::Region;
 
 use crate::classes::Classes;
 use crate::view::FileView;
+use guide::Switch;
 use python::edit::{Splice, spliced};
 use python::names::dotted;
 use python::strings::plain_string;
@@ -29,6 +30,8 @@ pub enum ModeKind {
     Enum(String),
     /// String literals.
     Strings,
+    /// A name that is true where the program runs on the target.
+    Switch(Switch),
 }
 
 /// The compute modes of a project.
@@ -67,6 +70,33 @@ pub fn is_mode(member: &str, listed: &[String]) -> bool {
 }
 
 impl Modes {
+    /// One program for all devices, in which a name tells the target from them.
+    #[must_use]
+    pub fn of_switch(switch: &Switch, target: &str) -> Self {
+        Self {
+            kind: ModeKind::Switch(switch.clone()),
+            target: target.to_owned(),
+            listed: Vec::new(),
+            expressions: SortedMap::new(),
+            elsewhere: false,
+            turns: RefCell::default(),
+        }
+    }
+
+    /// The name that is true where the program runs on the target.
+    #[must_use]
+    pub fn switch(&self) -> Option<&Switch> {
+        match &self.kind {
+            ModeKind::Switch(switch) => Some(switch),
+            ModeKind::Enum(_) | ModeKind::Strings => None,
+        }
+    }
+
+    /// Whether an expression is that name.
+    pub(crate) fn is_switch(&self, index: &Index<'_>, id: Id) -> bool {
+        self.switch().is_some_and(|switch| index.kind(id) == kinds().identifier && index.is_text(id, &switch.name))
+    }
+
     /// The enum class of a file whose members are the modes.
     pub fn enum_in(&self, view: &FileView<'_>) -> Option<Id> {
         mode_enum(view, &self.listed)
@@ -109,6 +139,7 @@ impl Modes {
                 }
                 plain_string(index, id).filter(|m| is_mode(m, &self.listed)).map(str::to_owned)
             }
+            ModeKind::Switch(_) => None,
         }
     }
 
@@ -116,6 +147,9 @@ impl Modes {
     pub fn tested(&self, index: &Index<'_>, test: Id) -> Option<Vec<String>> {
         let k = kinds();
         let kind = index.kind(test);
+        if self.is_switch(index, test) {
+            return Some(vec![self.target.clone()]);
+        }
         if kind == k.comparison_operator {
             let (expression, members) = self.comparison(index, test)?;
             return self.expressions.contains_key(index.text_of(expression)).then_some(members);
@@ -141,7 +175,7 @@ impl Modes {
 
     /// Whether a test only tests for one mode.
     pub(crate) fn tests_only(&self, index: &Index<'_>, test: Id, member: &str) -> bool {
-        index.kind(test) == kinds().comparison_operator
+        (index.kind(test) == kinds().comparison_operator || self.is_switch(index, test))
             && self.tested(index, test).is_some_and(|m| m.len() == 1 && m[0] == member)
     }
 
@@ -176,6 +210,7 @@ impl Modes {
                 let tests = index.of_kind(k.comparison_operator).iter().filter(|t| self.tested(&index, **t).is_some());
                 tests.flat_map(|test| index.of_kind_in(k.string, *test)).copied().collect()
             }
+            ModeKind::Switch(_) => return text.to_owned(),
         };
         let edits = named.into_iter().filter_map(|name| {
             let member = self.member(&index, name).filter(|member| is_vendor(member))?;
@@ -263,6 +298,9 @@ impl Modes {
 
     /// The test for the target at a node: `self.args.run.compute_mode == ComputeMode.HPU`.
     pub fn guard_at(&self, view: &FileView<'_>, classes: &Classes, id: Id) -> Option<String> {
+        if let Some(switch) = self.switch() {
+            return Some(switch.name.clone());
+        }
         let expression = self.expression_at(view, classes, id)?;
         let member = match &self.kind {
             ModeKind::Enum(class) => {
@@ -275,7 +313,7 @@ impl Modes {
                     .or_else(|| view.defines(class).then(|| class.clone()))?;
                 format!("{local}.{}", self.target)
             }
-            ModeKind::Strings => format!("{q}{}{q}", self.target, q = view.layout.quote),
+            ModeKind::Strings | ModeKind::Switch(_) => format!("{q}{}{q}", self.target, q = view.layout.quote),
         };
         Some(format!("{expression} == {member}"))
     }

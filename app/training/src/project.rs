@@ -228,6 +228,12 @@ pub struct ProjectFacts<'v, 't> {
 }
 
 impl<'v, 't> ProjectFacts<'v, 't> {
+    /// Whether the project selects its compute mode itself, so that the target's may be selected where its software is missing.
+    #[must_use]
+    pub fn has_compute_modes(&self) -> bool {
+        self.modes.as_ref().is_some_and(|modes| modes.switch().is_none())
+    }
+
     /// Whether a file uses a framework; also through other files, if that is where the work with it is.
     pub fn uses_framework(&self, view: &FileView<'_>, framework: &str) -> bool {
         view.names.uses_framework(framework) || (framework == "tensorflow" && self.keras.is_used(view))

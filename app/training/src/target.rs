@@ -1,7 +1,7 @@
 //! What the front matter of a target's guides specifies about it.
 
 use crate::view::FileView;
-use guide::{ConfigField, FrontMatter, LedgerTerms, OptionField, TorchDevice, Variable, sdk::Requirement};
+use guide::{ConfigField, FrontMatter, LedgerTerms, OptionField, Switch, TorchDevice, Variable, sdk::Requirement};
 use sorting::SortedMap;
 
 /// The front matter of a guide about its target.
@@ -24,6 +24,8 @@ pub struct TargetFacts {
     pub bridge: Option<guide::Bridge>,
     /// The device that programs for several devices choose.
     pub device: Option<TorchDevice>,
+    /// The name that is true where one program for all devices runs on a target which is no device of PyTorch's.
+    pub switch: Option<Switch>,
     /// SDK versions in which `import torch` loads what the target needs.
     pub autoload: Option<Requirement>,
     /// The software that installs the vendor's builds of the frameworks.
@@ -56,6 +58,7 @@ impl TargetFacts {
         }
         self.bridge = self.bridge.take().or_else(|| front.bridge.clone());
         self.device = self.device.take().or_else(|| front.device.clone());
+        self.switch = self.switch.take().or_else(|| front.switch.clone());
         self.software = self.software.take().or_else(|| front.software.clone());
         self.launcher = self.launcher.take().or_else(|| front.launcher.clone());
         add_terms(&mut self.ledger, &front.ledger);

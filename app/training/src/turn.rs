@@ -83,15 +83,15 @@ impl<'a, 't> Turn<'a, 't> {
         let made = step::optimizers_of(file, whole).first().map(|m| m.call);
         let builds = |call: Id| {
             let in_front = |made: Id| call < made && file.function_of(call) == file.function_of(made);
-            file.project.modes.is_none() && made.is_some_and(in_front)
+            !file.project.has_compute_modes() && made.is_some_and(in_front)
         };
         let others: Vec<Id> = calls.into_iter().filter(|c| *c != forward && !builds(*c)).collect();
         let constants = inputs::split(&step, forward, forward).constants;
         let loss = loss_output::loss_output(&step, forward, update);
-        let phase = phase(&step, forward, update).filter(|_| loss.is_none() && file.project.modes.is_none());
+        let phase = phase(&step, forward, update).filter(|_| loss.is_none() && !file.project.has_compute_modes());
         // A loop that also validates has one call for both.
         obstacles.extend(phase.and_then(|_| constants.first()).map(|(_, value)| why::input_no_tensor(*value)));
-        if file.project.modes.is_none() {
+        if !file.project.has_compute_modes() {
             obstacles.extend(out_of_turn(&step, forward, update, phase));
             obstacles.extend(others.iter().filter_map(|call| unlike(&step, *call, forward)));
             obstacles.extend(part_called(file, forward, builds));
@@ -132,7 +132,7 @@ fn calls(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>) -> Vec<Id> {
     let demo = demonstration(file, step.whole);
     let is_shown = |call: Id| demo.is_some_and(|main| index.is_within(call, main));
     let mut out: Vec<Id> = model_calls(file).filter(|c| step.is_alive(*c) && !is_shown(*c)).collect();
-    if file.project.modes.is_some() {
+    if file.project.has_compute_modes() {
         let functions: Vec<Id> = out.iter().filter_map(|c| file.function_of(*c)).collect();
         let given = index.calls().filter(|call| {
             let name = call.callee().filter(|g| index.kind(*g) == kinds().identifier).map(|g| index.text_of(g));
@@ -162,7 +162,7 @@ fn demonstration(file: FileInProject<'_, '_>, whole: Id) -> Option<Id> {
 fn forward(file: FileInProject<'_, '_>, step: &TrainingStep<'_, '_>, calls: &[Id]) -> Result<Id, Obstacle> {
     let index = &file.view.index;
     let own: Vec<Id> = calls.iter().copied().filter(|c| index.is_within(*c, step.whole)).collect();
-    if file.project.modes.is_some() {
+    if file.project.has_compute_modes() {
         let called = |call: Id| {
             let function = file.function_of(call);
             function.is_some_and(|f| !file.calls_in(file.name_of(f), step.whole).is_empty())

@@ -9,6 +9,7 @@ pub(super) fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let (Some(view), Some(modes)) = (input.view, &input.project.modes) else { return Vec::new() };
     match &modes.kind {
         ModeKind::Enum(_) => member(view, modes, input.settings.target.number).into_iter().collect(),
+        ModeKind::Switch(_) => Vec::new(),
         ModeKind::Strings => modes.choices(view).map(|last| choice(view, modes, last)).collect(),
     }
 }

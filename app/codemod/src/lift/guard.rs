@@ -272,8 +272,13 @@ fn write_run(
 pub(crate) fn negated(guard: &str) -> String {
     match guard.split_once(" == ") {
         Some((a, b)) if !guard.contains(" and ") => format!("{a} != {b}"),
+        None if is_name(guard) => format!("not {guard}"),
         _ => format!("not ({guard})"),
     }
+}
+
+fn is_name(guard: &str) -> bool {
+    guard.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
 }
 
 /// Indents every line by one level; lines that begin inside a string are unchanged.
@@ -347,9 +352,23 @@ fn conditional(
     let text = format!("{} if {guard} else {old}", operand(new));
     let is_delimited = kept.is_empty() && stands_alone(view, node);
     let text = if is_delimited { text } else { format!("({text}){kept}") };
+    let added = text.chars().count().saturating_sub(index.text_of(node).chars().count());
+    if !needs_expression && is_long(view, statement, added) {
+        return None;
+    }
     lifted.changes = vec![Change::Raw { range, text }];
     Some(lifted)
 }
+
+/// Whether a statement of one line becomes longer than a line should be.
+fn is_long(view: &FileView<'_>, statement: Id, added: usize) -> bool {
+    let text = view.index.text_of(statement);
+    let indent = line_indent(view.index.text, view.index.item(statement).start);
+    !text.contains('\n') && indent.len() + text.chars().count() + added > LINE
+}
+
+/// Characters in a line, from which on two statements are easier to read than one with a choice.
+const LINE: usize = 120;
 
 /// How many bytes two expressions share at their end, from the dot behind two dotted names on: `.synchronize()` of
 /// `a.b.synchronize()` and `a.c.synchronize()`, which is `(a.b if test else a.c).synchronize()`.

@@ -84,7 +84,10 @@ impl<'a> Plan<'a> {
     pub(super) fn guards<'g>(&'g self, facts: &'g ProjectFacts<'_, '_>) -> Option<&'g dyn Guards> {
         match self.style {
             Style::Branch => facts.modes.as_ref().map(|modes| modes as &dyn Guards),
-            Style::Agnostic => self.device.as_ref().map(|device| device as &dyn Guards),
+            Style::Agnostic => match &self.device {
+                Some(device) => Some(device),
+                None => facts.modes.as_ref().map(|modes| modes as &dyn Guards),
+            },
             Style::Auto | Style::InPlace => None,
         }
     }

@@ -220,7 +220,7 @@ fn written(plan: &Plan<'_>, view: &FileView<'_>, facts: &ProjectFacts<'_, '_>, f
         let new: Vec<_> = fix.blocks.iter().filter(|block| blocks.insert(block.name.clone())).collect();
         if !new.is_empty() {
             let texts: Vec<&str> = new.iter().map(|block| block.text.trim_end()).collect();
-            own.push(below_imports(view, &texts.join("\n\n\n")));
+            own.insert(0, below_imports(view, &texts.join("\n\n\n")));
             plan.trace.borrow_mut().blocks.extend(new.iter().map(|block| (block.name.clone(), block.text.clone())));
         }
         for line in &fix.imports {

@@ -290,9 +290,9 @@ fn a_test_without_code_for_the_target_is_told() {
 
 #[test]
 fn a_choice_in_front_of_an_if_is_in_parentheses() {
-    let text = &ported("hpu", "import torch\n\nprint(torch.cuda.max_memory_allocated())\n").files[0].text;
+    let text = &ported("hpu", "import torch\n\nif torch.cuda.max_memory_allocated() > 3:\n    stop()\n").files[0].text;
     assert!(
-        text.contains("print((torch.hpu.max_memory_allocated() if hasattr(torch, \"hpu\") else 0) if hasattr"),
+        text.contains("if ((torch.hpu.max_memory_allocated() if hasattr(torch, \"hpu\") else 0) if hasattr"),
         "{text}"
     );
 }
@@ -317,19 +317,47 @@ fn a_file_that_does_not_import_torch() {
 fn imports_that_only_the_target_has_are_under_its_test() {
     let text = "import lightning as L\nimport torch\n\ntrainer = L.Trainer(accelerator=\"gpu\", max_epochs=1)\ntrainer.fit(net, loader)\n";
     let text = &ported("hpu", text).files[0].text;
-    let import = "if hasattr(torch, \"hpu\") and torch.hpu.is_available():\n    from lightning_habana.pytorch.accelerator import HPUAccelerator\ntrainer = ";
+    let import = "if hasattr(torch, \"hpu\") and torch.hpu.is_available():\n    from lightning_habana.pytorch.accelerator import HPUAccelerator\n    trainer = ";
     assert!(text.contains(import), "{text}");
 }
 
+/// A target that is no device of PyTorch's has a name for it, which each file that asks defines.
 #[test]
-fn only_devices_of_pytorch_have_it() {
-    let text = "import torch\n\nnet = torch.nn.Linear(2, 2).cuda()\n";
-    for target in ["ipu", "popdist", "rdu"] {
-        let ported = ported(target, text);
-        assert_eq!(ported.files[0].text, text);
-        let told = &ported.files[0].diagnostics;
-        assert!(told.iter().any(|d| d.severity == Severity::Error && d.message.contains("agnostic style")), "{told:?}");
+fn a_target_that_compiles_the_step_stands_behind_a_switch() {
+    let text = "import torch\n\nnet = torch.nn.Linear(3, 3).cuda()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+                if torch.cuda.is_available():\n    torch.backends.cudnn.benchmark = True\nfor x, y in loader:\n    \
+                x, y = x.cuda(), y.cuda()\n    opt.zero_grad()\n    loss = torch.nn.functional.mse_loss(net(x), y)\n    \
+                loss.backward()\n    opt.step()\n";
+    for (target, name, step) in [
+        ("ipu", "USE_IPU", "        loss = training_step(x, y)\n"),
+        ("popdist", "USE_IPU", "        loss = training_step(x, y)\n"),
+        ("rdu", "USE_RDU", "        rdu.update()\n"),
+    ] {
+        let port = ported(target, text);
+        let new = &port.files[0].text;
+        assert_eq!(new.matches(&format!("\n{name} = importlib.util.find_spec(")).count(), 1, "{new}");
+        // The original's step is there, beside the target's.
+        for line in ["opt.zero_grad()\n", "loss.backward()\n", "opt.step()\n", "net(x)", ".cuda()"] {
+            assert!(new.contains(line), "{line}: {new}");
+        }
+        assert!(new.contains(&format!("    if {name}:\n")) && new.contains(step), "{new}");
+        assert!(new.contains("\nif torch.cuda.is_available():\n    torch.backends.cudnn.benchmark = True\n"), "{new}");
+        let again = ported(target, new);
+        assert_eq!(&again.files[0].text, new);
+        assert!(!again.files[0].diagnostics.iter().any(|d| d.severity == Severity::Error), "{again:?}");
     }
+}
+
+#[test]
+fn a_helper_of_another_file_asks_the_switch_too() {
+    let step = "import torch\nfrom helper import put\n\nnet = torch.nn.Linear(3, 3).cuda()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+                for x, y in loader:\n    x, y = put(x), put(y)\n    opt.zero_grad()\n    \
+                loss = torch.nn.functional.mse_loss(net(x), y)\n    loss.backward()\n    opt.step()\n";
+    let helper = "import poptorch\n\n\ndef put(x):\n    return x.cuda()\n";
+    let options = Options { style: Style::Agnostic, ..in_place("ipu") };
+    let ported = port_files(&[("train.py", step), ("helper.py", helper)], &options);
+    let text = &ported.files[1].text;
+    assert!(text.contains("USE_IPU = ") && text.contains("return x if USE_IPU else x.cuda()"), "{text}");
 }
 
 #[test]

@@ -63,9 +63,6 @@ fn what_is_not_run_needs_no_change() {
         let said: Vec<&str> = said.lines().filter(|line| !line.contains("sample shape")).collect();
         assert_eq!(said, [""; 0], "{target}");
     }
-    // The option is read in another case, too.
-    let read = STEP_IN_MAIN.replace("    data =", "    print(args.device)\n    data =");
-    check_in_project("rdu", &[("train.py", &read), ("net.py", NET)], "this string names a CUDA device", true);
     // The block is run if nothing imports the file.
     let alone = STEP_IN_MAIN.replace("from net import Net", "from nets import Net");
     check_in_project("xpu", &[("net.py", NET), ("train.py", &alone)], "`torch.xpu` has no `memory_summary`", true);

@@ -24,8 +24,11 @@ pub enum Region {
 }
 
 impl Modes {
-    /// Whether a test is `mode != TARGET`.
+    /// Whether a test is `mode != TARGET`, or `not USE_TARGET`.
     pub fn excludes_target(&self, index: &Index<'_>, test: Id) -> bool {
+        if index.kind(test) == kinds().not_operator {
+            return index.parts(test).next().is_some_and(|inner| self.is_switch(index, inner));
+        }
         let parts: Vec<Id> = index.parts(test).collect();
         let [a, b] = parts.as_slice() else { return false };
         index.kind(test) == kinds().comparison_operator

@@ -212,7 +212,7 @@ fn extracted(
 fn fixed_inputs<'t>(step: &TrainingStep<'_, 't>, slice: &Slice<'_>) -> Vec<&'t str> {
     let (k, file) = (kinds(), step.file);
     let index = &file.view.index;
-    if step.around.is_none() || step.accumulation().is_some() || file.project.modes.is_some() {
+    if step.around.is_none() || step.accumulation().is_some() || file.project.has_compute_modes() {
         return Vec::new();
     }
     let name = |id: Id| {

@@ -48,7 +48,7 @@ impl Turn<'_, '_> {
         let is_given = |call: &Id| index.arguments(*call).ids().next().is_some_and(is_model);
         let saves = file.calls("save").iter().copied().filter(is_given);
         let made = made.unwrap_or(whole);
-        let other_modes = file.project.modes.is_some();
+        let other_modes = file.project.has_compute_modes();
         let is_behind = |c: &Id| *c > made || file.function_of(*c) != file.function_of(made);
         let reads = HOST_READS.iter().flat_map(|name| file.calls(name)).copied().filter(|call| {
             let whole = index.receiver(*call).filter(|of| dotted(index, *of).is_some());

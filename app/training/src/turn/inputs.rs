@@ -34,13 +34,13 @@ pub(super) fn inputs(step: &TrainingStep<'_, '_>, forward: Id) -> (Vec<ModelInpu
         }
         let text = index.text_of(argument);
         let is_object = || index.kind(argument) == k.identifier && field_of_object(file, step.whole, text).is_some();
-        if file.project.modes.is_none() && (is_row(&file, argument, 4) || is_object()) {
+        if !file.project.has_compute_modes() && (is_row(&file, argument, 4) || is_object()) {
             unfit.push(why::input_no_tensor(argument));
             continue;
         }
         // If a loop passes only one value to the model in every iteration, it is the batch.
         let is_batch = given.len() == 1 && step.around.is_some();
-        if file.project.modes.is_none() && !is_batch && is_fixed(step, forward, argument) {
+        if !file.project.has_compute_modes() && !is_batch && is_fixed(step, forward, argument) {
             unfit.push(why::input_not_of_batch(argument, text));
         }
         let used = uses.get(place).map_or(InputUse::Other, |(_, used)| *used);
@@ -129,7 +129,7 @@ pub(super) fn split(step: &TrainingStep<'_, '_>, call: Id, forward: Id) -> Given
                 (parameter.map(|(parameter, _)| parameter.clone()), Some(argument))
             }
         };
-        match name.zip(value).filter(|(_, value)| file.project.modes.is_none() && is_constant(file, *value)) {
+        match name.zip(value).filter(|(_, value)| !file.project.has_compute_modes() && is_constant(file, *value)) {
             Some(constant) => constants.push(constant),
             None => tensors.push(argument),
         }

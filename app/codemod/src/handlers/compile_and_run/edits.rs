@@ -12,13 +12,14 @@ use python::names::as_operand;
 use python::source::word_of_path;
 use python::tree::{Id, ROOT};
 use training::Obstacle;
+use training::modes::Modes;
 use training::program_start::command_line;
 use training::roles::Role;
 use training::step::{choice, first_code, host_uses, logged_norm};
 use training::turn::data_above;
 
-/// The changes of the file: a single fix for a plain script, one for each place in a project with compute modes, since the
-/// target's test is put around them.
+/// The changes of the file: a single fix for a plain script, one for each place where other devices keep their code, since
+/// the target's test is put around them.
 pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
     let step = &plan.turn.step;
     let index = &step.file.view.index;
@@ -56,15 +57,22 @@ pub(super) fn wishes(plan: &Plan<'_, '_>) -> Result<Vec<Wish>, Vec<Obstacle>> {
         imports.push("import functools".to_owned());
     }
     if !plan.other_modes() {
-        let header = plan.block(UNLESS_COMPILING, &Values::default());
+        let switch = plan.input.project.modes.as_ref().and_then(Modes::switch);
+        let values = Values::default().flag("switched", switch.is_some());
+        let values = values.text("switch", switch.map_or(String::new(), |switch| switch.name.clone()));
+        let header = plan.block(UNLESS_COMPILING, &values);
         let data = plan.data().into_iter();
         changes.extend(data.map(|(first, last)| Change::Wrap { first, last, header: header.clone() }));
-        let at = plan.optimizers.first().map_or(step.whole, |o| o.statement);
-        return Ok(vec![Wish { at: index.item(at).start, changes, imports }]);
+        if switch.is_none() {
+            let at = plan.optimizers.first().map_or(step.whole, |o| o.statement);
+            return Ok(vec![Wish { at: index.item(at).start, changes, imports }]);
+        }
+    } else {
+        imports.truncate(1);
     }
     let wish = |change: Change| Wish::new(step.file.view, change.node().unwrap_or(step.whole), vec![change]);
     let mut wishes: Vec<Wish> = changes.into_iter().map(wish).collect();
-    wishes[0].imports.push("import sys".to_owned());
+    wishes[0].imports = imports;
     Ok(wishes)
 }
 
@@ -158,12 +166,13 @@ fn runtime(plan: &Plan<'_, '_>) -> Change {
         let above = index.text[..start].replace('\r', "");
         "\n".repeat(3usize.saturating_sub(above.len() - above.trim_end_matches('\n').len()))
     };
-    if !plan.other_modes() {
-        let at = first_code(view).unwrap_or(ROOT);
-        return Change::Insert { at, after: false, text: format!("{}{text}\n\n", gap(index.item(at).start)) };
+    let code = first_code(view).unwrap_or(ROOT);
+    if plan.input.project.modes.is_none() {
+        return Change::Insert { at: code, after: false, text: format!("{}{text}\n\n", gap(index.item(code).start)) };
     }
     let trainer = index.parts(ROOT).find(|s| index.is_within(plan.turn.step.whole, *s)).unwrap_or(ROOT);
-    let at = above_comments(index.text, index.item(trainer).start);
+    let below = if plan.other_modes() { trainer } else { code };
+    let at = above_comments(index.text, index.item(below).start);
     let text = format!("{}{text}\n\n\n", gap(at)).replace('\n', view.layout.newline);
     Change::Raw { range: at..at, text }
 }

@@ -16,7 +16,7 @@ use training::step::optimizers_made;
 pub(super) fn wish(input: &Input<'_, '_>, view: &FileView<'_>) -> Option<Wish> {
     let defined = input.settings.definitions.defined_by(RUNTIME);
     let class = format!("class {}:", defined.first()?);
-    let other_modes = input.project.modes.is_some();
+    let other_modes = input.project.has_compute_modes();
     let trainers = input.files.loaded_by(view.path, &class);
     let start = trainers.iter().map(Rc::as_ref).find_map(|Loaded { file, starts }| {
         let text = input.files[*file].1;

@@ -66,7 +66,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
     ),
     BlockShape::new(INSTANCE, &[]),
     BlockShape::new(ENTRY, &["other_modes", "module", "imported"]),
-    BlockShape::new(UNLESS_COMPILING, &[]),
+    BlockShape::new(UNLESS_COMPILING, &["switched", "switch"]),
     BlockShape::new(CLIP, &["limit"]),
     BlockShape::new(BIND, &["arguments"]),
     BlockShape::new(MISSING, &["optimizer"]),

@@ -37,7 +37,7 @@ pub(super) struct Plan<'a, 't> {
 impl<'a, 't> Plan<'a, 't> {
     /// Whether the program runs on other machines, too.
     pub(super) fn other_modes(&self) -> bool {
-        self.input.project.modes.is_some()
+        self.input.project.has_compute_modes()
     }
 
     /// Whether the class of the optimizer is only known at run time.
@@ -55,7 +55,7 @@ impl<'a, 't> Plan<'a, 't> {
         file: FileInProject<'a, 't>,
         whole: Id,
     ) -> Result<Self, Vec<Obstacle>> {
-        let other_modes = input.project.modes.is_some();
+        let other_modes = input.project.has_compute_modes();
         let mut obstacles = Vec::new();
         if input.project.is_lightning(file.view, whole) {
             return Err(vec![says::lightning_step().at(whole)]);
@@ -214,7 +214,7 @@ fn starts_elsewhere(
     optimizers: &[Optimizer<'_>],
     whole: Id,
 ) -> Option<Obstacle> {
-    let other_modes = input.project.modes.is_some();
+    let other_modes = input.project.has_compute_modes();
     let call = optimizers.first().map(|o| o.call).filter(|_| !other_modes);
     if !other_modes && call.is_none_or(|call| reads_here(file, call)) {
         return None;

@@ -38,6 +38,7 @@ pub(super) const BLOCKS: &[BlockShape] = &[
         DEFINITIONS,
         &[
             "other_modes",
+            "may_lack",
             "several",
             "infers",
             "releases",

@@ -61,7 +61,7 @@ fn read<'a, 't>(
         found.extend(step.accumulation().map(|_| says::accumulates_alone().at(whole)));
         // Steps that alternate at every batch would be recompiled each time.
         found.extend(step.around.is_none().then(|| says::takes_turns().at(whole)));
-        found.extend(file.project.modes.as_ref().map(|_| Obstacle::several_steps(whole)));
+        found.extend(file.project.has_compute_modes().then(|| Obstacle::several_steps(whole)));
     }
     let unit = step.slice().and_then(|slice| Ok((Module::of(&step, &slice)?, slice)));
     let mut plan = Plan::new(input, step, wholes);
@@ -139,7 +139,7 @@ impl Plan<'_, '_> {
         }
         self.call(unit);
         self.adapt(unit).map_err(|obstacle| vec![obstacle])?;
-        if is_branch {
+        if self.step.file.project.has_compute_modes() {
             require_package(self);
         }
         let is_moved = |c: Id| index.is_within_any(c, moved);
@@ -323,6 +323,7 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], below: Id, has_torch: bool) -
     let torch_name = torch_name.unwrap_or_else(|| "torch".to_owned());
     let values = Values::default()
         .flag("other_modes", is_branch)
+        .flag("may_lack", file.project.has_compute_modes())
         .flag("several", parts.len() > 1)
         .flag("infers", parts.iter().any(|(plan, _)| plan.infers))
         .flag("releases", parts.iter().any(|(plan, _)| plan.infers || plan.releases))
@@ -341,7 +342,7 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], below: Id, has_torch: bool) -
     };
     let header = end_of_imports(file, first.step.whole).map_or(below, |end| end.max(below));
     let text = format!("\n\n{}", first.block(DEFINITIONS, &values));
-    let import = first.block(IMPORT, &Values::default().flag("other_modes", is_branch));
+    let import = first.block(IMPORT, &Values::default().flag("other_modes", is_branch)).trim_end().to_owned();
     let import = if has_torch { import } else { format!("import torch\n{import}") };
     vec![line_after(below, import), line_after(header, text)]
 }
