@@ -73,11 +73,13 @@ impl Stated {
         };
         let mut of_port = Options { sdk, allow_unsafe, ..fixture.options(target) };
         of_port.options.extend(options);
-        let is_device = ONE_PROGRAM.contains(&target) && on == Framework::default() && verdict != "refused";
+        let has_styles = on == Framework::default() && verdict != "refused";
         let in_style = [(Style::InPlace, in_place), (Style::Agnostic, agnostic)];
-        let in_style = in_style.map(|(style, other)| (style, other.unwrap_or_else(|| verdict.clone())));
+        // By itself a port to the others is in place.
         let in_style =
-            in_style.into_iter().filter(|(_, verdict)| is_device && !verdict.starts_with("not run: ")).collect();
+            in_style.into_iter().filter(|(style, _)| *style == Style::Agnostic || ONE_PROGRAM.contains(&target));
+        let in_style = in_style.map(|(style, other)| (style, other.unwrap_or_else(|| verdict.clone())));
+        let in_style = in_style.filter(|(_, verdict)| has_styles && !verdict.starts_with("not run: ")).collect();
         Self { fixture, target, verdict, in_style, options: of_port, start }
     }
 
@@ -125,6 +127,7 @@ impl Stated {
             if let Some(machine) = machine {
                 start.options.extend(["--on".to_owned(), (*machine).to_owned()]);
                 start.arguments.clone_from(&start.original);
+                start.first.clear();
             }
             self.twin(files.clone(), start).check(|result| {
                 let needs_cuda = result["failed"].as_str().is_some_and(|failed| failed.starts_with("original/"));
