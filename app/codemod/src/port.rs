@@ -9,6 +9,7 @@ mod emptied;
 mod empty_functions;
 mod finish;
 mod gate;
+mod left_to_vendor;
 mod matched;
 mod new_files;
 mod orphaned;
@@ -34,6 +35,7 @@ use crate::settings::Settings;
 use annotation::annotations;
 use finish::finish;
 use gate::Fault;
+use left_to_vendor::leave_to_vendor;
 pub use new_files::keep_existing;
 use plan::{Notes, Plan};
 use python::Trees;
@@ -202,7 +204,9 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             faults.extend(
                 (0..states.len()).filter_map(|n| Some((n, gate::fault(&plan, &states[n], views[n].as_deref()?, n)?))),
             );
-            let kept = faults.is_empty() && keep_guards(&mut plan, states, &views, &facts);
+            let kept = faults.is_empty()
+                && (keep_guards(&mut plan, states, &views, &facts)
+                    || leave_to_vendor(&mut plan, states, &views, &facts));
             if kept {
                 rounds = Rounds::default();
                 continue;

@@ -142,7 +142,11 @@ impl<'a> Plan<'a> {
         let name = fact.strip_prefix("variable.").unwrap_or(fact);
         let (variable, meaning) = name.split_once('.').unwrap_or((name, ""));
         let message = messages::no_value_in_release(variable, meaning, &self.settings.sdk, &recipe.reason);
-        let remark = Remark::warning(at..at, &recipe.id, message);
+        self.left_out(file, Remark::warning(at..at, &recipe.id, message));
+    }
+
+    /// What no later round can report, by its place in the original.
+    pub(super) fn left_out(&self, file: usize, remark: Remark) {
         let mut lacking = self.lacking.borrow_mut();
         let known = lacking.entry(file).or_default();
         if !known.iter().any(|other| other.range == remark.range && other.recipe == remark.recipe) {

@@ -216,6 +216,53 @@ fn code_below_a_test_for_cuda() {
     }
 }
 
+/// The target's branch is a copy, without what stops there; the message is at the vendor's.
+#[test]
+fn what_only_cuda_has_is_not_copied() {
+    let test = "if torch.cuda.is_available():\n";
+    let own = "elif torch.xpu.is_available():\n    torch.xpu.manual_seed(1)\n";
+    for statements in [
+        "    print(torch.cuda.get_device_name(0), torch.cuda.get_device_properties(0).major)\n",
+        "    print(f'{torch.cuda.memory_allocated()} {torch.cuda.get_device_properties(0).major}')\n",
+        "    torch.set_default_tensor_type('torch.cuda.FloatTensor')\n",
+        // With what reads it.
+        "    major = torch.cuda.get_device_properties(0).major\n    print(f'version {major}')\n",
+        // One that there is without it.
+        "    net = torch.cuda.make_graphed_callables(net, torch.cuda.get_device_properties(0).major)\n",
+    ] {
+        let program = |own: &str| format!("net = make()\n{test}{statements}    torch.cuda.manual_seed(1)\n{own}");
+        check(&program(""), &program(own));
+        let told = &ported("xpu", &format!("import torch\n\n{}", program(""))).files[0].diagnostics;
+        assert!(told.iter().any(|d| d.severity == Severity::Warning && d.original.line == 5), "{told:?}");
+    }
+    // Nothing is left of a branch and of an arm.
+    for kept in [
+        "if torch.cuda.is_available():\n    print(torch.cuda.memory_allocated(), torch.cuda.get_device_properties(0).major)\n",
+        "figures = [torch.cuda.memory_allocated(), torch.cuda.get_device_properties(0).major] if torch.cuda.is_available() else []\n",
+    ] {
+        check(kept, kept);
+        let told = &ported("xpu", &format!("import torch\n\n{kept}")).files[0].diagnostics;
+        assert!(told.iter().any(|d| d.severity == Severity::Warning), "{told:?}");
+    }
+    // What others read or what has more code in it is copied: the program stops there, where it is reported.
+    for (statements, copied, end) in [
+        (
+            "    major = torch.cuda.get_device_properties(0).major\n",
+            "    major = torch.cuda.get_device_properties(0).major\n",
+            "print(major)\n",
+        ),
+        (
+            "    if torch.cuda.get_device_properties(0).major > 7:\n        torch.cuda.synchronize()\n",
+            "    if torch.cuda.get_device_properties(0).major > 7:\n        torch.xpu.synchronize()\n",
+            "",
+        ),
+    ] {
+        let program = |own: &str| format!("{test}{statements}    torch.cuda.manual_seed(1)\n{own}{end}");
+        let own = format!("elif torch.xpu.is_available():\n{copied}    torch.xpu.manual_seed(1)\n");
+        check(&program(""), &program(&own));
+    }
+}
+
 #[test]
 fn what_may_be_chosen_is_the_same_everywhere() {
     check("parse('--device', choices=['cuda', 'cpu'])\n", "parse('--device', choices=['cuda', 'xpu', 'cpu'])\n");
