@@ -263,6 +263,40 @@ fn what_only_cuda_has_is_not_copied() {
     }
 }
 
+/// The tests for the device of an earlier port stay, whichever was first.
+#[test]
+fn a_port_to_a_second_device() {
+    let program = format!(
+        "import torch\n\n{}scaler = torch.amp.GradScaler(\"cuda\", enabled=use_amp)\ntorch.cuda.synchronize()\ntorch.cuda.empty_cache()\n\
+         print(torch.cuda.memory_allocated() / 1024)\n",
+        CHOICE.replace('\'', "\"")
+    );
+    let twice = |first: &str, second: &str| {
+        let ported = ported(second, &ported(first, &program).files[0].text);
+        let told = &ported.files[0].diagnostics;
+        assert!(told.iter().all(|d| d.severity != Severity::Warning), "{first}, {second}: {told:?}");
+        assert_eq!(self::ported(first, &ported.files[0].text).files[0].text, ported.files[0].text);
+        ported.files[0].text.clone()
+    };
+    let text = twice("xpu", "hpu");
+    for part in [
+        "GradScaler(\"hpu\" if device.type == \"hpu\" else \"xpu\" if device.type == \"xpu\" else \"cuda\", enabled=device.type != \"hpu\" and bool(use_amp))\n",
+        "if device.type == \"xpu\":\n    torch.xpu.synchronize()\nelse:\n    (torch.hpu if device.type == \"hpu\" else torch.cuda).synchronize()\n",
+        "    torch.xpu.empty_cache()\nelse:\n    if device.type != \"hpu\":\n        torch.cuda.empty_cache()\n",
+        "print((torch.xpu.memory_allocated() if device.type == \"xpu\" else ((torch.hpu.memory_allocated() if hasattr(torch, \"hpu\") else 0) if device.type == \"hpu\" else torch.cuda.memory_allocated())) / 1024)\n",
+    ] {
+        assert!(text.contains(part), "no {part}\n{text}");
+    }
+    let text = twice("hpu", "xpu");
+    for part in [
+        "enabled=device.type != \"hpu\" and bool(use_amp))\n",
+        "    torch.hpu.synchronize()\nelse:\n    (torch.xpu if device.type == \"xpu\" else torch.cuda).synchronize()\n",
+        "if device.type != \"hpu\":\n    (torch.xpu if device.type == \"xpu\" else torch.cuda).empty_cache()\n",
+    ] {
+        assert!(text.contains(part), "no {part}\n{text}");
+    }
+}
+
 #[test]
 fn what_may_be_chosen_is_the_same_everywhere() {
     check("parse('--device', choices=['cuda', 'cpu'])\n", "parse('--device', choices=['cuda', 'xpu', 'cpu'])\n");
