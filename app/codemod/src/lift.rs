@@ -130,6 +130,9 @@ pub(crate) fn lift(
         if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
             continue;
         }
+        if arm::is_in_else(view, project, guards, clause, &fixes) {
+            continue;
+        }
         // A copy would declare a name behind its first use.
         let may_copy = !declares_names(view, clause);
         if let Some(common) = in_common(view, guards, clause, may_copy, &fixes) {

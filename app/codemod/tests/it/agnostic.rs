@@ -297,6 +297,34 @@ fn a_port_to_a_second_device() {
     }
 }
 
+/// A choice that gives the target what a rule would write is left.
+#[test]
+fn card_numbers_of_a_wrapper() {
+    let program = |ids: &str| {
+        format!(
+            "import torch\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n\n{CHOICE}net = DDP(net, device_ids={ids})\n"
+        )
+        .replace('\'', "\"")
+    };
+    for (ids, new) in [
+        ("[rank] if torch.cuda.is_available() else None", "[rank] if torch.cuda.is_available() else None"),
+        ("[rank] if device.type == 'cuda' else None", "[rank] if device.type == \"cuda\" else None"),
+        (
+            "None if device.type == 'cpu' else [rank]",
+            "None if device.type == \"cpu\" else (None if device.type == \"hpu\" else [rank])",
+        ),
+        (
+            "[rank] if torch.cuda.is_available() else []",
+            "(None if device.type == \"hpu\" else [rank]) if torch.cuda.is_available() or hasattr(torch, \"hpu\") and torch.hpu.is_available() else (None if device.type == \"hpu\" else [])",
+        ),
+    ] {
+        let ported = ported("hpu", &program(ids));
+        let (text, told) = (&ported.files[0].text, &ported.files[0].diagnostics);
+        assert!(text.ends_with(&format!("device_ids={new})\n")), "{text}");
+        assert!(told.iter().all(|d| d.severity != Severity::Warning), "{told:?}");
+    }
+}
+
 #[test]
 fn what_may_be_chosen_is_the_same_everywhere() {
     check("parse('--device', choices=['cuda', 'cpu'])\n", "parse('--device', choices=['cuda', 'xpu', 'cpu'])\n");
