@@ -127,6 +127,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         unused: None,
         hands_losses: None,
         wraps_models: None,
+        replicates_models: None,
         moves_models: None,
         trace: &trace,
         origins: Vec::new(),
@@ -168,6 +169,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         facts.names_device = *plan.names_device.get_or_insert_with(names_device);
         facts.hands_losses = *plan.hands_losses.get_or_insert(facts.hands_losses);
         facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
+        facts.replicates_models = *plan.replicates_models.get_or_insert(facts.replicates_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
         if plan.style == Style::Agnostic {
             facts.modes = None;

@@ -53,6 +53,7 @@ pub(super) struct Plan<'a> {
     /// Whether the original project passes losses to a scaler.
     pub(super) hands_losses: Option<bool>,
     pub(super) wraps_models: Option<bool>,
+    pub(super) replicates_models: Option<bool>,
     /// Whether the port moves models of a project that names no device.
     pub(super) moves_models: Option<bool>,
     pub(super) trace: &'a RefCell<Trace>,
