@@ -7,10 +7,12 @@ mod guard;
 mod insertions;
 mod joined;
 mod tested;
+mod vendors_names;
 
 pub(crate) use guard::negated;
 pub(crate) use insertions::{drop_present, hoist};
 pub(crate) use joined::is_target_import;
+pub(crate) use vendors_names::vendors_names;
 
 use crate::definitions::Said;
 use crate::fix::{Fix, Lift};
@@ -135,7 +137,8 @@ pub(crate) fn lift(
         }
         // A copy would declare a name behind its first use.
         let may_copy = !declares_names(view, clause);
-        if let Some(common) = in_common(view, guards, clause, may_copy, &fixes) {
+        let is_vendors = |code: Id| !vendors_names(view, project, guards, code).is_empty();
+        if let Some(common) = in_common(view, guards, (clause, may_copy), &is_vendors, &fixes) {
             out.push(common);
             open.extend(fixes.into_iter().filter(|fix| fix.lift == Lift::Guarded));
             continue;
@@ -178,9 +181,16 @@ fn declares_names(view: &FileView<'_>, clause: Id) -> bool {
 
 /// The vendor's code for both, below a test for either of the two, if all of its changes suit both, or if it can't be
 /// copied: then the others are under tests of their own.
-fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, may_copy: bool, fixes: &[Fix]) -> Option<Fix> {
+fn in_common(
+    view: &FileView<'_>,
+    guards: &dyn Guards,
+    (clause, may_copy): (Id, bool),
+    is_vendors: &dyn Fn(Id) -> bool,
+    fixes: &[Fix],
+) -> Option<Fix> {
     let index = &view.index;
-    if may_copy && fixes.iter().any(|fix| fix.lift == Lift::Guarded) {
+    let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
+    if may_copy && (fixes.iter().any(|fix| fix.lift == Lift::Guarded) || is_vendors(code)) {
         return None;
     }
     let test = index.condition(clause)?;

@@ -6,6 +6,8 @@ use super::plan::Plan;
 use super::state::State;
 use super::{NAME_LEFT, VENDORS_SOFTWARE};
 use crate::guards::Guards;
+use crate::lift::vendors_names;
+use crate::messages;
 use crate::place::Remark;
 use crate::ported::{Severity, Style};
 use crate::reached::means_cuda;
@@ -42,7 +44,8 @@ pub(super) fn leave_to_vendor(
         let (copies, told) = copies(plan, state, view, facts);
         let (mut gone, mut kept, mut said) = (Vec::new(), Vec::new(), Vec::new());
         for (copy, found) in copies {
-            let Some(lines) = without(view, copy, &found) else { continue };
+            let lines = plan.guards(facts).and_then(|guards| without(view, guards, copy, &found));
+            let Some(lines) = lines else { continue };
             let is_whole = view.index.kind(copy.code) != kinds().block
                 || view.index.parts(copy.code).all(|statement| lines.contains(&statement));
             if is_whole {
@@ -88,7 +91,7 @@ fn copies(
     view: &FileView<'_>,
     facts: &ProjectFacts<'_, '_>,
 ) -> (SortedMap<Copy, Vec<Id>>, Vec<Remark>) {
-    let index = &view.index;
+    let (k, index) = (kinds(), &view.index);
     let mut copies: SortedMap<Copy, Vec<Id>> = SortedMap::new();
     let Some(guards) = plan.guards(facts) else { return (copies, Vec::new()) };
     let reach = Reach { view, is_settled: &|_| false, guards: Some(guards) };
@@ -102,6 +105,15 @@ fn copies(
         let Some(copy) = copy_around(view, guards, state, node) else { continue };
         copies.entry(copy).or_default().push(node);
         told.push(Remark::of_engine(found.range, found.severity, found.message));
+    }
+    let clauses = index.of_kind(k.elif_clause).iter().chain(index.of_kind(k.conditional_expression));
+    let codes = clauses.filter_map(|clause| index.consequence(*clause).or_else(|| index.parts(*clause).next()));
+    for copy in codes.filter_map(|code| copy_around(view, guards, state, code)) {
+        for name in vendors_names(view, facts, guards, copy.code) {
+            copies.entry(copy).or_default().push(name);
+            let message = messages::bound_for_cuda_alone(index.text_of(name));
+            told.push(Remark::of_engine(index.range(name), Severity::Info, message));
+        }
     }
     if !copies.is_empty() {
         let by_rules = reports(plan, view, facts, false, &mut SortedSet::new());
@@ -138,7 +150,7 @@ fn copy_around(view: &FileView<'_>, guards: &dyn Guards, state: &State<'_>, node
 
 /// The statements of a copy that can go: those with such code, and those that read what only they bind. None if others read
 /// that too, or if other code would go with them.
-fn without(view: &FileView<'_>, copy: Copy, found: &[Id]) -> Option<SortedSet<Id>> {
+fn without(view: &FileView<'_>, guards: &dyn Guards, copy: Copy, found: &[Id]) -> Option<SortedSet<Id>> {
     let index = &view.index;
     if index.kind(copy.code) != kinds().block {
         return Some(SortedSet::new());
@@ -155,7 +167,12 @@ fn without(view: &FileView<'_>, copy: Copy, found: &[Id]) -> Option<SortedSet<Id
         }
         let names = index.of_kind_in(kinds().identifier, statement).iter();
         for bound in names.filter(|id| index.is_stored(**id)) {
-            let all = view.identifiers(index.text_of(*bound)).iter().copied();
+            // What is read in other code for one of the two devices is for that to answer.
+            let is_shared = |id: &Id| {
+                index.is_within(*id, copy.chain)
+                    || !matches!(guards.region(view, *id), Region::Target | Region::Vendor { .. })
+            };
+            let all = view.identifiers(index.text_of(*bound)).iter().copied().filter(is_shared);
             if all.clone().any(|id| id < copy.chain && !index.is_label(id)) {
                 continue;
             }

@@ -85,6 +85,7 @@ pub(super) fn round(
                     let is_vendors = |code: Id| {
                         let told = told.get_or_init(|| told_by_rules(plan, view, facts));
                         told.iter().any(|told| view.index.is_within(*told, code))
+                            || !lift::vendors_names(view, facts, guards, code).is_empty()
                     };
                     let lifted = lift::lift(view, facts, guards, plan.origins[n].names_target, &is_vendors, fixes);
                     guarded.without_test += lifted.stranded.iter().map(|s| &s.fix).filter(needs_test).count();

@@ -325,6 +325,42 @@ fn card_numbers_of_a_wrapper() {
     }
 }
 
+/// What is imported or assigned for CUDA alone is used for it alone.
+#[test]
+fn names_that_only_code_for_cuda_binds() {
+    let test = "if torch.cuda.is_available():\n";
+    let start = format!("{test}    import fused\n\n    tuned = fused.start()\n");
+    let cases = [
+        // Code that would suit both devices, or be the same for both.
+        (format!("{test}    net = fused.wrap(net)\n"), String::new()),
+        (format!("{test}    net = fused.wrap(net.cuda())\n"), String::new()),
+        ("net = fused.wrap(net) if torch.cuda.is_available() else net\n".to_owned(), String::new()),
+        ("net = fused.wrap(net.cuda()) if torch.cuda.is_available() else net\n".to_owned(), String::new()),
+        // A statement among others, and a function of its own.
+        (
+            format!("{test}    torch.cuda.manual_seed(1)\n    net = fused.wrap(net, tuned)\n"),
+            "elif torch.xpu.is_available():\n    torch.xpu.manual_seed(1)\n".to_owned(),
+        ),
+        (
+            format!("def fit(net):\n    {test}        torch.cuda.manual_seed(1)\n        fused.fit(net)\n"),
+            "    elif torch.xpu.is_available():\n        torch.xpu.manual_seed(1)\n".to_owned(),
+        ),
+    ];
+    for (code, own) in cases {
+        check(&format!("net = make()\n{start}{code}"), &format!("net = make()\n{start}{code}{own}"));
+    }
+    let told = &ported("xpu", &format!("import torch\n\n{start}{test}    fused.fit(torch.cuda.memory_allocated())\n"));
+    let told = &told.files[0].diagnostics;
+    assert!(told.iter().any(|d| d.original.line == 8 && d.message.contains("`fused` has a value only")), "{told:?}");
+    // With a value for others, it is for all.
+    for other in ["else:\n    fused = None\n", "fused = None\n"] {
+        let program = |test: &str| {
+            format!("if torch.cuda.is_available():\n    import fused\n{other}if {test}:\n    net = fused or net\n")
+        };
+        check(&program("torch.cuda.is_available()"), &program("torch.cuda.is_available() or torch.xpu.is_available()"));
+    }
+}
+
 #[test]
 fn what_may_be_chosen_is_the_same_everywhere() {
     check("parse('--device', choices=['cuda', 'cpu'])\n", "parse('--device', choices=['cuda', 'xpu', 'cpu'])\n");
