@@ -77,13 +77,13 @@ pub(crate) struct Lifted {
 
 /// Puts the fixes of one file under the guard. With `keeps_tests` the file has tests for the target of its own, and those for the
 /// vendor's device mean that one. Code for the vendor's device that no fix changes is shared with the target, unless
-/// `is_vendors` says that it is for that device alone.
+/// `is_vendors` says that it is for that device alone; `names_vendors` says whether it reads names that are.
 pub(crate) fn lift(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     guards: &dyn Guards,
     keeps_tests: bool,
-    is_vendors: &dyn Fn(Id) -> bool,
+    [is_vendors, names_vendors]: [&dyn Fn(Id) -> bool; 2],
     fixes: Vec<Fix>,
 ) -> Lifted {
     let Lifted { fixes: mut out, mut stranded, mut stays } = Lifted::default();
@@ -137,8 +137,7 @@ pub(crate) fn lift(
         }
         // A copy would declare a name behind its first use.
         let may_copy = !declares_names(view, clause);
-        let is_vendors = |code: Id| !vendors_names(view, project, guards, code).is_empty();
-        if let Some(common) = in_common(view, guards, (clause, may_copy), &is_vendors, &fixes) {
+        if let Some(common) = in_common(view, guards, (clause, may_copy), names_vendors, &fixes) {
             out.push(common);
             open.extend(fixes.into_iter().filter(|fix| fix.lift == Lift::Guarded));
             continue;
@@ -185,12 +184,12 @@ fn in_common(
     view: &FileView<'_>,
     guards: &dyn Guards,
     (clause, may_copy): (Id, bool),
-    is_vendors: &dyn Fn(Id) -> bool,
+    names_vendors: &dyn Fn(Id) -> bool,
     fixes: &[Fix],
 ) -> Option<Fix> {
     let index = &view.index;
     let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
-    if may_copy && (fixes.iter().any(|fix| fix.lift == Lift::Guarded) || is_vendors(code)) {
+    if may_copy && (fixes.iter().any(|fix| fix.lift == Lift::Guarded) || names_vendors(code)) {
         return None;
     }
     let test = index.condition(clause)?;

@@ -109,7 +109,7 @@ fn copies(
     let clauses = index.of_kind(k.elif_clause).iter().chain(index.of_kind(k.conditional_expression));
     let codes = clauses.filter_map(|clause| index.consequence(*clause).or_else(|| index.parts(*clause).next()));
     for copy in codes.filter_map(|code| copy_around(view, guards, state, code)) {
-        for name in vendors_names(view, facts, guards, copy.code) {
+        for name in vendors_names(view, facts, guards, plan.settings.definitions, copy.code) {
             copies.entry(copy).or_default().push(name);
             let message = messages::bound_for_cuda_alone(index.text_of(name));
             told.push(Remark::of_engine(index.range(name), Severity::Info, message));

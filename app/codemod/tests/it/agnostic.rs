@@ -351,13 +351,52 @@ fn names_that_only_code_for_cuda_binds() {
     }
     let told = &ported("xpu", &format!("import torch\n\n{start}{test}    fused.fit(torch.cuda.memory_allocated())\n"));
     let told = &told.files[0].diagnostics;
-    assert!(told.iter().any(|d| d.original.line == 8 && d.message.contains("`fused` has a value only")), "{told:?}");
+    assert!(
+        told.iter().any(|d| d.original.line == 8 && d.message.contains("`fused` is there for CUDA alone")),
+        "{told:?}"
+    );
+    // NVIDIA's software, however it is imported.
+    for import in ["from apex import amp\n", "try:\n    from apex import amp\nexcept ImportError:\n    amp = None\n"] {
+        let program = |own: &str| {
+            format!(
+                "{import}{test}    torch.cuda.manual_seed(1)\n    net, opt = amp.initialize(net, opt)\n{own}net, opt = net, opt\n"
+            )
+        };
+        let program = |own: &str| format!("net = opt = make()\n{}", program(own));
+        check(&program(""), &program("elif torch.xpu.is_available():\n    torch.xpu.manual_seed(1)\n"));
+    }
     // With a value for others, it is for all.
     for other in ["else:\n    fused = None\n", "fused = None\n"] {
         let program = |test: &str| {
             format!("if torch.cuda.is_available():\n    import fused\n{other}if {test}:\n    net = fused or net\n")
         };
         check(&program("torch.cuda.is_available()"), &program("torch.cuda.is_available() or torch.xpu.is_available()"));
+    }
+}
+
+#[test]
+fn gates_admit_either_device() {
+    let either = "(torch.cuda.is_available() or torch.xpu.is_available())";
+    for gate in [
+        "assert @, 'no GPU'\n",
+        "assert ready and @\n",
+        "if not @:\n    print('no GPU')\n    sys.exit(1)\n",
+        "if @ is False:\n    raise SystemExit\n",
+        "if big or not @:\n    raise RuntimeError('no GPU')\n",
+        "@ or sys.exit('no GPU')\n",
+    ] {
+        check(&gate.replace('@', "torch.cuda.is_available()"), &gate.replace('@', either));
+    }
+    for (gate, new) in [
+        (
+            "torch.cuda.device_count() == 0",
+            "(torch.xpu if torch.xpu.is_available() else torch.cuda).device_count() == 0",
+        ),
+        ("not x.is_cuda", "not x.device.type in (\"cuda\", \"xpu\")"),
+        ("x.device.type != \"cuda\"", "x.device.type not in (\"cuda\", \"xpu\")"),
+    ] {
+        let program = |gate: &str| format!("if {gate}:\n    raise RuntimeError(\"no GPU\")\n");
+        check(&program(gate), &program(new));
     }
 }
 
