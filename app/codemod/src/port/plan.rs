@@ -150,7 +150,10 @@ impl<'a> Plan<'a> {
     pub(super) fn left_out(&self, file: usize, remark: Remark) {
         let mut lacking = self.lacking.borrow_mut();
         let known = lacking.entry(file).or_default();
-        if !known.iter().any(|other| other.range == remark.range && other.recipe == remark.recipe) {
+        let is_same = |other: &Remark| {
+            (&other.range, &other.recipe, &other.message) == (&remark.range, &remark.recipe, &remark.message)
+        };
+        if !known.iter().any(is_same) {
             known.push(remark);
         }
     }

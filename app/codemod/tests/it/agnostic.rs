@@ -365,6 +365,13 @@ fn names_that_only_code_for_cuda_binds() {
         let program = |own: &str| format!("net = opt = make()\n{}", program(own));
         check(&program(""), &program("elif torch.xpu.is_available():\n    torch.xpu.manual_seed(1)\n"));
     }
+    let both = format!(
+        "import pynvml\nfrom apex import amp\n{test}    torch.cuda.manual_seed(1)\n    pynvml.nvmlInit()\n    amp.init()\n"
+    );
+    let told = &ported("xpu", &format!("import torch\n\n{both}")).files[0].diagnostics;
+    for name in ["`pynvml` is there", "`amp` is there"] {
+        assert!(told.iter().any(|d| d.message.contains(name)), "{told:?}");
+    }
     // With a value for others, it is for all.
     for other in ["else:\n    fused = None\n", "fused = None\n"] {
         let program = |test: &str| {
