@@ -112,6 +112,7 @@ enum Test {
     TapesInGraphs,
     FirstDevice,
     WrapsModels,
+    ReplicatesModels,
     LossFirst,
     ComputeModes,
     ProjectImports(String),
@@ -310,6 +311,7 @@ impl Compiler<'_> {
             "file trains in graph functions" => Test::TapesInGraphs,
             "project gets its first device" => Test::FirstDevice,
             "project wraps its models" => Test::WrapsModels,
+            "project wraps its models for several processes" => Test::ReplicatesModels,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
             _ => {
@@ -481,6 +483,7 @@ impl Condition {
             Test::FileKeepsStep => s.settings.target.keeps_training_step(s.view),
             Test::FirstDevice => s.project.moves_models,
             Test::WrapsModels => s.project.wraps_models,
+            Test::ReplicatesModels => s.project.replicates_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
             Test::ComputeModes => s.project.has_compute_modes(),
             Test::ProjectImports(name) => s.project.imports(name),
@@ -579,6 +582,7 @@ impl Condition {
             | Test::TapesInGraphs
             | Test::FirstDevice
             | Test::WrapsModels
+            | Test::ReplicatesModels
             | Test::LossFirst
             | Test::ComputeModes
             | Test::ProjectImports(_)

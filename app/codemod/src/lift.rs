@@ -7,10 +7,12 @@ mod guard;
 mod insertions;
 mod joined;
 mod tested;
+mod vendors_names;
 
 pub(crate) use guard::negated;
 pub(crate) use insertions::{drop_present, hoist};
 pub(crate) use joined::is_target_import;
+pub(crate) use vendors_names::vendors_names;
 
 use crate::definitions::Said;
 use crate::fix::{BroughtBlock, Fix, Lift};
@@ -76,13 +78,13 @@ pub(crate) struct Lifted {
 
 /// Puts the fixes of one file under the guard. With `keeps_tests` the file has tests for the target of its own, and those for the
 /// vendor's device mean that one. Code for the vendor's device that no fix changes is shared with the target, unless
-/// `is_vendors` says that it is for that device alone.
+/// `is_vendors` says that it is for that device alone; `names_vendors` says whether it reads names that are.
 pub(crate) fn lift(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     guards: &dyn Guards,
     keeps_tests: bool,
-    is_vendors: &dyn Fn(Id) -> bool,
+    [is_vendors, names_vendors]: [&dyn Fn(Id) -> bool; 2],
     fixes: Vec<Fix>,
 ) -> Lifted {
     let Lifted { fixes: mut out, mut stranded, mut stays } = Lifted::default();
@@ -131,9 +133,12 @@ pub(crate) fn lift(
         if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
             continue;
         }
+        if arm::is_in_else(view, project, guards, clause, &fixes) {
+            continue;
+        }
         // A copy would declare a name behind its first use.
         let may_copy = !declares_names(view, clause);
-        if let Some(common) = in_common(view, guards, clause, may_copy, &fixes) {
+        if let Some(common) = in_common(view, guards, (clause, may_copy), names_vendors, &fixes) {
             out.push(common);
             open.extend(fixes.into_iter().filter(|fix| fix.lift == Lift::Guarded));
             continue;
@@ -191,9 +196,16 @@ fn declares_names(view: &FileView<'_>, clause: Id) -> bool {
 
 /// The vendor's code for both, below a test for either of the two, if all of its changes suit both, or if it can't be
 /// copied: then the others are under tests of their own.
-fn in_common(view: &FileView<'_>, guards: &dyn Guards, clause: Id, may_copy: bool, fixes: &[Fix]) -> Option<Fix> {
+fn in_common(
+    view: &FileView<'_>,
+    guards: &dyn Guards,
+    (clause, may_copy): (Id, bool),
+    names_vendors: &dyn Fn(Id) -> bool,
+    fixes: &[Fix],
+) -> Option<Fix> {
     let index = &view.index;
-    if may_copy && fixes.iter().any(|fix| fix.lift == Lift::Guarded) {
+    let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
+    if may_copy && (fixes.iter().any(|fix| fix.lift == Lift::Guarded) || names_vendors(code)) {
         return None;
     }
     let test = index.condition(clause)?;

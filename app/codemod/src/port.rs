@@ -9,6 +9,7 @@ mod emptied;
 mod empty_functions;
 mod finish;
 mod gate;
+mod left_to_vendor;
 mod matched;
 mod new_files;
 mod orphaned;
@@ -34,6 +35,7 @@ use crate::settings::Settings;
 use annotation::annotations;
 use finish::finish;
 use gate::Fault;
+use left_to_vendor::leave_to_vendor;
 pub use new_files::keep_existing;
 use plan::{Notes, Plan};
 use python::Trees;
@@ -126,6 +128,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         unused: None,
         hands_losses: None,
         wraps_models: None,
+        replicates_models: None,
         moves_models: None,
         trace: &trace,
         origins: Vec::new(),
@@ -167,6 +170,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         facts.names_device = *plan.names_device.get_or_insert_with(names_device);
         facts.hands_losses = *plan.hands_losses.get_or_insert(facts.hands_losses);
         facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
+        facts.replicates_models = *plan.replicates_models.get_or_insert(facts.replicates_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
         let for_all_devices =
             || target.facts.switch.as_ref().map(|switch| Modes::of_switch(switch, &target.facts.mode));
@@ -207,7 +211,9 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
             faults.extend(
                 (0..states.len()).filter_map(|n| Some((n, gate::fault(&plan, &states[n], views[n].as_deref()?, n)?))),
             );
-            let kept = faults.is_empty() && keep_guards(&mut plan, states, &views, &facts);
+            let kept = faults.is_empty()
+                && (keep_guards(&mut plan, states, &views, &facts)
+                    || leave_to_vendor(&mut plan, states, &views, &facts));
             if kept {
                 rounds = Rounds::default();
                 continue;

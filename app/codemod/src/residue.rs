@@ -5,7 +5,7 @@ mod listed;
 mod reach;
 mod unaccounted;
 
-pub(crate) use listed::{CHOOSING, COMMANDS, LISTS, LISTS_OF_TARGETS, VARIABLES};
+pub(crate) use listed::{CHOOSING, COMMANDS, LISTS, LISTS_OF_TARGETS, VARIABLES, needs_vendor};
 pub(crate) use reach::Reach;
 pub(crate) use unaccounted::{OwnNames, unaccounted};
 

@@ -223,6 +223,8 @@ pub struct ProjectFacts<'v, 't> {
     moving: SortedSet<String>,
     /// Whether some file of the original project wraps a model for several devices.
     pub wraps_models: bool,
+    /// Whether one does so for several processes.
+    pub replicates_models: bool,
     /// Code that none of its programs reaches; queried for the original project.
     pub unused: Rc<Unused>,
 }
@@ -357,6 +359,7 @@ impl<'v, 't> ProjectFacts<'v, 't> {
         }
         let given_by_place = given_by_place(views, &classes);
         let keepers = keepers(views, &classes);
+        let calls = |names: &[&str]| views.iter().any(|view| names.iter().any(|name| !view.calls(name).is_empty()));
         let mut facts = Self {
             origins: Origins::of(views.iter().map(|view| &view.file).collect(), CONVENTIONS),
             modes: Modes::collect(views, &target.mode, &target.compute_modes),
@@ -402,7 +405,8 @@ impl<'v, 't> ProjectFacts<'v, 't> {
             keepers,
             hands_losses: views.iter().any(|view| calls_scaler(view)),
             moving: views.iter().filter(|view| moves(view)).map(|view| view.path.to_owned()).collect(),
-            wraps_models: views.iter().any(|view| WRAPPERS.iter().any(|name| !view.calls(name).is_empty())),
+            wraps_models: calls(&WRAPPERS),
+            replicates_models: calls(&REPLICATORS),
             unused: Rc::default(),
         };
         facts.parses_on_load = views.iter().any(|view| facts.parses_when_loaded(view));
@@ -562,6 +566,7 @@ const CONVENTIONS: Conventions = Conventions {
 
 /// Wrappers that put `module.` before the names of the weights.
 const WRAPPERS: [&str; 3] = ["DDP", "DataParallel", "DistributedDataParallel"];
+const REPLICATORS: [&str; 2] = ["DDP", "DistributedDataParallel"];
 
 /// `Net` of `models.Net`.
 fn last_part(name: &str) -> &str {

@@ -33,10 +33,26 @@ pub(super) fn values(view: &FileView<'_>, value: Id) -> Vec<Id> {
         })
     };
     let given = assigned(view, value).filter(sole).unwrap_or(value);
-    let parts: Vec<Id> = index.parts(given).collect();
-    match (index.kind(given), parts.as_slice()) {
-        (kind, [one, _, other]) if kind == k.conditional_expression => vec![*one, *other],
-        (kind, _) if [k.string, k.integer].contains(&kind) => vec![given],
+    let is_literal = [k.string, k.integer].contains(&index.kind(given));
+    match branches(view, given) {
+        all if is_literal || all.len() > 1 => all,
+        _ => vec![value],
+    }
+}
+
+/// The branches of a choice, through parentheses and choices in it; another value itself.
+fn branches(view: &FileView<'_>, value: Id) -> Vec<Id> {
+    let (k, index) = (kinds(), &view.index);
+    let kind = index.kind(value);
+    let mut parts = index.parts(value);
+    if kind == k.parenthesized_expression
+        && let Some(inner) = parts.next()
+    {
+        let all = branches(view, inner);
+        return if all.len() > 1 { all } else { vec![value] };
+    }
+    match parts.collect::<Vec<_>>()[..] {
+        [one, _, other] if kind == k.conditional_expression => [branches(view, one), branches(view, other)].concat(),
         _ => vec![value],
     }
 }

@@ -324,7 +324,7 @@ impl<'e> Shifts<'e> {
 
 /// Messages of rules that change nothing: those about the port, or those about the original program. For a rule that
 /// reports one place of a project, `once` contains what was reported.
-fn reports<'p>(
+pub(super) fn reports<'p>(
     plan: &'p Plan<'_>,
     view: &FileView<'_>,
     facts: &ProjectFacts<'_, '_>,

@@ -53,6 +53,7 @@ pub(super) struct Plan<'a> {
     /// Whether the original project passes losses to a scaler.
     pub(super) hands_losses: Option<bool>,
     pub(super) wraps_models: Option<bool>,
+    pub(super) replicates_models: Option<bool>,
     /// Whether the port moves models of a project that names no device.
     pub(super) moves_models: Option<bool>,
     pub(super) trace: &'a RefCell<Trace>,
@@ -145,10 +146,17 @@ impl<'a> Plan<'a> {
         let name = fact.strip_prefix("variable.").unwrap_or(fact);
         let (variable, meaning) = name.split_once('.').unwrap_or((name, ""));
         let message = messages::no_value_in_release(variable, meaning, &self.settings.sdk, &recipe.reason);
-        let remark = Remark::warning(at..at, &recipe.id, message);
+        self.left_out(file, Remark::warning(at..at, &recipe.id, message));
+    }
+
+    /// What no later round can report, by its place in the original.
+    pub(super) fn left_out(&self, file: usize, remark: Remark) {
         let mut lacking = self.lacking.borrow_mut();
         let known = lacking.entry(file).or_default();
-        if !known.iter().any(|other| other.range == remark.range && other.recipe == remark.recipe) {
+        let is_same = |other: &Remark| {
+            (&other.range, &other.recipe, &other.message) == (&remark.range, &remark.recipe, &remark.message)
+        };
+        if !known.iter().any(is_same) {
             known.push(remark);
         }
     }

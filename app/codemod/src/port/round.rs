@@ -81,12 +81,16 @@ pub(super) fn round(
                     let needs_test = |fix: &&Fix| fix.lift == Lift::Guarded;
                     let mut guarded = plan.guarded.get();
                     guarded.changes += fixes.iter().filter(needs_test).count();
+                    let definitions = plan.settings.definitions;
+                    let names_vendors =
+                        |code: Id| !lift::vendors_names(view, facts, guards, definitions, code).is_empty();
                     let told = OnceCell::new();
                     let is_vendors = |code: Id| {
                         let told = told.get_or_init(|| told_by_rules(plan, view, facts));
-                        told.iter().any(|told| view.index.is_within(*told, code))
+                        told.iter().any(|told| view.index.is_within(*told, code)) || names_vendors(code)
                     };
-                    let lifted = lift::lift(view, facts, guards, plan.origins[n].names_target, &is_vendors, fixes);
+                    let vendors: [&dyn Fn(Id) -> bool; 2] = [&is_vendors, &names_vendors];
+                    let lifted = lift::lift(view, facts, guards, plan.origins[n].names_target, vendors, fixes);
                     guarded.without_test += lifted.stranded.iter().map(|s| &s.fix).filter(needs_test).count();
                     plan.guarded.set(guarded);
                     fixes = lifted.fixes;

@@ -90,6 +90,23 @@ pub(super) fn listed(
     found
 }
 
+/// Whether what an import names is software that needs the source vendor's devices.
+pub(crate) fn needs_vendor(
+    view: &FileView<'_>,
+    project: &ProjectFacts<'_, '_>,
+    definitions: &Definitions,
+    name: &str,
+) -> bool {
+    let head = name.split('.').next().unwrap_or(name);
+    let mut ends = name.match_indices('.').map(|(dot, _)| dot).chain([name.len()]);
+    let is_in = |list: &str, end: usize| definitions.listed(list, &name[..end]).is_some();
+    // PyTorch is there, whatever it was built for.
+    head != "torch"
+        && !ends.clone().any(|end| is_in(WORKS, end))
+        && ends.any(|end| is_in(NEEDED, end))
+        && !is_own_module(view, project, head)
+}
+
 /// Where a listed name is in a file.
 #[derive(Default)]
 struct Places {

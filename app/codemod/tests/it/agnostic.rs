@@ -216,6 +216,197 @@ fn code_below_a_test_for_cuda() {
     }
 }
 
+/// The target's branch is a copy, without what stops there; the message is at the vendor's.
+#[test]
+fn what_only_cuda_has_is_not_copied() {
+    let test = "if torch.cuda.is_available():\n";
+    let own = "elif torch.xpu.is_available():\n    torch.xpu.manual_seed(1)\n";
+    for statements in [
+        "    print(torch.cuda.get_device_name(0), torch.cuda.get_device_properties(0).major)\n",
+        "    print(f'{torch.cuda.memory_allocated()} {torch.cuda.get_device_properties(0).major}')\n",
+        "    torch.set_default_tensor_type('torch.cuda.FloatTensor')\n",
+        // With what reads it.
+        "    major = torch.cuda.get_device_properties(0).major\n    print(f'version {major}')\n",
+        // One that there is without it.
+        "    net = torch.cuda.make_graphed_callables(net, torch.cuda.get_device_properties(0).major)\n",
+    ] {
+        let program = |own: &str| format!("net = make()\n{test}{statements}    torch.cuda.manual_seed(1)\n{own}");
+        check(&program(""), &program(own));
+        let told = &ported("xpu", &format!("import torch\n\n{}", program(""))).files[0].diagnostics;
+        assert!(told.iter().any(|d| d.severity == Severity::Warning && d.original.line == 5), "{told:?}");
+    }
+    // Nothing is left of a branch and of an arm.
+    for kept in [
+        "if torch.cuda.is_available():\n    print(torch.cuda.memory_allocated(), torch.cuda.get_device_properties(0).major)\n",
+        "figures = [torch.cuda.memory_allocated(), torch.cuda.get_device_properties(0).major] if torch.cuda.is_available() else []\n",
+    ] {
+        check(kept, kept);
+        let told = &ported("xpu", &format!("import torch\n\n{kept}")).files[0].diagnostics;
+        assert!(told.iter().any(|d| d.severity == Severity::Warning), "{told:?}");
+    }
+    // What others read or what has more code in it is copied: the program stops there, where it is reported.
+    for (statements, copied, end) in [
+        (
+            "    major = torch.cuda.get_device_properties(0).major\n",
+            "    major = torch.cuda.get_device_properties(0).major\n",
+            "print(major)\n",
+        ),
+        (
+            "    if torch.cuda.get_device_properties(0).major > 7:\n        torch.cuda.synchronize()\n",
+            "    if torch.cuda.get_device_properties(0).major > 7:\n        torch.xpu.synchronize()\n",
+            "",
+        ),
+    ] {
+        let program = |own: &str| format!("{test}{statements}    torch.cuda.manual_seed(1)\n{own}{end}");
+        let own = format!("elif torch.xpu.is_available():\n{copied}    torch.xpu.manual_seed(1)\n");
+        check(&program(""), &program(&own));
+    }
+}
+
+/// The tests for the device of an earlier port stay, whichever was first.
+#[test]
+fn a_port_to_a_second_device() {
+    let program = format!(
+        "import torch\n\n{}scaler = torch.amp.GradScaler(\"cuda\", enabled=use_amp)\ntorch.cuda.synchronize()\ntorch.cuda.empty_cache()\n\
+         print(torch.cuda.memory_allocated() / 1024)\n",
+        CHOICE.replace('\'', "\"")
+    );
+    let twice = |first: &str, second: &str| {
+        let ported = ported(second, &ported(first, &program).files[0].text);
+        let told = &ported.files[0].diagnostics;
+        assert!(told.iter().all(|d| d.severity != Severity::Warning), "{first}, {second}: {told:?}");
+        assert_eq!(self::ported(first, &ported.files[0].text).files[0].text, ported.files[0].text);
+        ported.files[0].text.clone()
+    };
+    let text = twice("xpu", "hpu");
+    for part in [
+        "GradScaler(\"hpu\" if device.type == \"hpu\" else \"xpu\" if device.type == \"xpu\" else \"cuda\", enabled=device.type != \"hpu\" and bool(use_amp))\n",
+        "if device.type == \"xpu\":\n    torch.xpu.synchronize()\nelse:\n    (torch.hpu if device.type == \"hpu\" else torch.cuda).synchronize()\n",
+        "    torch.xpu.empty_cache()\nelse:\n    if device.type != \"hpu\":\n        torch.cuda.empty_cache()\n",
+        "print((torch.xpu.memory_allocated() if device.type == \"xpu\" else ((torch.hpu.memory_allocated() if hasattr(torch, \"hpu\") else 0) if device.type == \"hpu\" else torch.cuda.memory_allocated())) / 1024)\n",
+    ] {
+        assert!(text.contains(part), "no {part}\n{text}");
+    }
+    let text = twice("hpu", "xpu");
+    for part in [
+        "enabled=device.type != \"hpu\" and bool(use_amp))\n",
+        "    torch.hpu.synchronize()\nelse:\n    (torch.xpu if device.type == \"xpu\" else torch.cuda).synchronize()\n",
+        "if device.type != \"hpu\":\n    (torch.xpu if device.type == \"xpu\" else torch.cuda).empty_cache()\n",
+    ] {
+        assert!(text.contains(part), "no {part}\n{text}");
+    }
+}
+
+/// A choice that gives the target what a rule would write is left.
+#[test]
+fn card_numbers_of_a_wrapper() {
+    let program = |ids: &str| {
+        format!(
+            "import torch\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n\n{CHOICE}net = DDP(net, device_ids={ids})\n"
+        )
+        .replace('\'', "\"")
+    };
+    for (ids, new) in [
+        ("[rank] if torch.cuda.is_available() else None", "[rank] if torch.cuda.is_available() else None"),
+        ("[rank] if device.type == 'cuda' else None", "[rank] if device.type == \"cuda\" else None"),
+        (
+            "None if device.type == 'cpu' else [rank]",
+            "None if device.type == \"cpu\" else (None if device.type == \"hpu\" else [rank])",
+        ),
+        (
+            "[rank] if torch.cuda.is_available() else []",
+            "(None if device.type == \"hpu\" else [rank]) if torch.cuda.is_available() or hasattr(torch, \"hpu\") and torch.hpu.is_available() else (None if device.type == \"hpu\" else [])",
+        ),
+    ] {
+        let ported = ported("hpu", &program(ids));
+        let (text, told) = (&ported.files[0].text, &ported.files[0].diagnostics);
+        assert!(text.ends_with(&format!("device_ids={new})\n")), "{text}");
+        assert!(told.iter().all(|d| d.severity != Severity::Warning), "{told:?}");
+    }
+}
+
+/// What is imported or assigned for CUDA alone is used for it alone.
+#[test]
+fn names_that_only_code_for_cuda_binds() {
+    let test = "if torch.cuda.is_available():\n";
+    let start = format!("{test}    import fused\n\n    tuned = fused.start()\n");
+    let cases = [
+        // Code that would suit both devices, or be the same for both.
+        (format!("{test}    net = fused.wrap(net)\n"), String::new()),
+        (format!("{test}    net = fused.wrap(net.cuda())\n"), String::new()),
+        ("net = fused.wrap(net) if torch.cuda.is_available() else net\n".to_owned(), String::new()),
+        ("net = fused.wrap(net.cuda()) if torch.cuda.is_available() else net\n".to_owned(), String::new()),
+        // A statement among others, and a function of its own.
+        (
+            format!("{test}    torch.cuda.manual_seed(1)\n    net = fused.wrap(net, tuned)\n"),
+            "elif torch.xpu.is_available():\n    torch.xpu.manual_seed(1)\n".to_owned(),
+        ),
+        (
+            format!("def fit(net):\n    {test}        torch.cuda.manual_seed(1)\n        fused.fit(net)\n"),
+            "    elif torch.xpu.is_available():\n        torch.xpu.manual_seed(1)\n".to_owned(),
+        ),
+    ];
+    for (code, own) in cases {
+        check(&format!("net = make()\n{start}{code}"), &format!("net = make()\n{start}{code}{own}"));
+    }
+    let told = &ported("xpu", &format!("import torch\n\n{start}{test}    fused.fit(torch.cuda.memory_allocated())\n"));
+    let told = &told.files[0].diagnostics;
+    assert!(
+        told.iter().any(|d| d.original.line == 8 && d.message.contains("`fused` is there for CUDA alone")),
+        "{told:?}"
+    );
+    // NVIDIA's software, however it is imported.
+    for import in ["from apex import amp\n", "try:\n    from apex import amp\nexcept ImportError:\n    amp = None\n"] {
+        let program = |own: &str| {
+            format!(
+                "{import}{test}    torch.cuda.manual_seed(1)\n    net, opt = amp.initialize(net, opt)\n{own}net, opt = net, opt\n"
+            )
+        };
+        let program = |own: &str| format!("net = opt = make()\n{}", program(own));
+        check(&program(""), &program("elif torch.xpu.is_available():\n    torch.xpu.manual_seed(1)\n"));
+    }
+    let both = format!(
+        "import pynvml\nfrom apex import amp\n{test}    torch.cuda.manual_seed(1)\n    pynvml.nvmlInit()\n    amp.init()\n"
+    );
+    let told = &ported("xpu", &format!("import torch\n\n{both}")).files[0].diagnostics;
+    for name in ["`pynvml` is there", "`amp` is there"] {
+        assert!(told.iter().any(|d| d.message.contains(name)), "{told:?}");
+    }
+    // With a value for others, it is for all.
+    for other in ["else:\n    fused = None\n", "fused = None\n"] {
+        let program = |test: &str| {
+            format!("if torch.cuda.is_available():\n    import fused\n{other}if {test}:\n    net = fused or net\n")
+        };
+        check(&program("torch.cuda.is_available()"), &program("torch.cuda.is_available() or torch.xpu.is_available()"));
+    }
+}
+
+#[test]
+fn gates_admit_either_device() {
+    let either = "(torch.cuda.is_available() or torch.xpu.is_available())";
+    for gate in [
+        "assert @, 'no GPU'\n",
+        "assert ready and @\n",
+        "if not @:\n    print('no GPU')\n    sys.exit(1)\n",
+        "if @ is False:\n    raise SystemExit\n",
+        "if big or not @:\n    raise RuntimeError('no GPU')\n",
+        "@ or sys.exit('no GPU')\n",
+    ] {
+        check(&gate.replace('@', "torch.cuda.is_available()"), &gate.replace('@', either));
+    }
+    for (gate, new) in [
+        (
+            "torch.cuda.device_count() == 0",
+            "(torch.xpu if torch.xpu.is_available() else torch.cuda).device_count() == 0",
+        ),
+        ("not x.is_cuda", "not x.device.type in (\"cuda\", \"xpu\")"),
+        ("x.device.type != \"cuda\"", "x.device.type not in (\"cuda\", \"xpu\")"),
+    ] {
+        let program = |gate: &str| format!("if {gate}:\n    raise RuntimeError(\"no GPU\")\n");
+        check(&program(gate), &program(new));
+    }
+}
+
 #[test]
 fn what_may_be_chosen_is_the_same_everywhere() {
     check("parse('--device', choices=['cuda', 'cpu'])\n", "parse('--device', choices=['cuda', 'xpu', 'cpu'])\n");

@@ -150,12 +150,43 @@ fn what_cannot_be_followed_is_reported_and_left() {
 
 #[test]
 fn a_program_with_processes_of_its_own_is_left() {
-    let wrapped = PROGRAM.replace("optimizer = ", "net = nn.DataParallel(net)\noptimizer = ");
+    let wrapped = PROGRAM.replace("optimizer = ", "net = nn.parallel.DistributedDataParallel(net)\noptimizer = ");
     check_left(&wrapped, "1:Info: This program already trains in several processes");
     let joined = PROGRAM.replace("import torch\n", "import torch\nimport torch.distributed as dist\n");
     check_left(&joined, "1:Info: This program already trains in several processes");
     let prepared = PROGRAM.replace("import torch\n", "import torch\nfrom accelerate import Accelerator\n");
     check_left(&prepared, "1:Info: This program already trains in several processes");
+}
+
+/// `DataParallel` is one process: its wrapper goes, and what is read through it.
+#[test]
+fn a_program_with_several_cards_in_one_process() {
+    let tested = "if torch.cuda.device_count() > 1:\n    net = nn.DataParallel(net)\n";
+    let wrapped = PROGRAM
+        .replace("optimizer = ", &format!("{tested}optimizer = "))
+        .replace("SGD(net.", "SGD(net.module.")
+        .replace("save(net.state_dict()", "save(net.module.state_dict()");
+    for target in ["hpu", "xpu"] {
+        let ported = port_files(&[("a.py", &wrapped)], &many(target, &[]));
+        let text = &ported.files[0].text;
+        for part in [STEP, SAVE, "\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"] {
+            assert!(text.contains(part), "no {part}\n{text}");
+        }
+        assert!(!text.contains("nn.DataParallel"), "{text}");
+        let said = said(&ported);
+        assert!(said.contains("11:Info: `DataParallel` divided each batch"), "{said}");
+        assert!(!said.contains("already trains in several"), "{said}");
+        // Without the option it is reported.
+        let alone = port_files(&[("a.py", &wrapped)], &in_place(target));
+        assert!(alone.files[0].text.contains("nn.DataParallel(net)"), "{}", alone.files[0].text);
+    }
+    let loads = wrapped.replace("optimizer = ", "net.load_state_dict(torch.load(\"start.pt\"))\noptimizer = ");
+    check(
+        &[("a.py", &loads)],
+        &many("xpu", &[]),
+        &[STEP],
+        &["don't begin with `module.`. If the original program saved"],
+    );
 }
 
 #[test]
