@@ -288,7 +288,7 @@ pub(crate) enum StyleArg {
     InPlace,
     /// Keep the code for other devices and add a branch
     Branch,
-    /// One program for all devices: it chooses the target where it chooses its device (HPU and XPU)
+    /// One program for all devices: the code for the others stays as it is, and the target's stands beside it
     Agnostic,
 }
 

@@ -34,7 +34,7 @@ fn run(input: &Input<'_, '_>) -> Vec<Wish> {
     let file = FileInProject { view, project: input.project };
     let is_begun = software(input, view).is_some_and(|module| view.names.imports(&module));
     let defined = input.settings.definitions.defined_by(DEFINITIONS);
-    if is_begun && defined.iter().all(|name| view.defines(name)) && input.project.modes.is_none() {
+    if is_begun && defined.iter().all(|name| view.defines(name)) && !input.project.has_compute_modes() {
         accumulated::note_division(input, view);
         elsewhere::note_own_optimizers(input, view);
         return normalise::normalise(input, view);

@@ -235,7 +235,7 @@ fn write_run(
         fixes.iter().flat_map(|f| f.imports.iter()).filter(|i| !is_target_import(project, i)).cloned().collect();
     let under = |lines: &[String], test: &str| -> String {
         let body = imports.iter().chain(lines).cloned().collect::<Vec<_>>().join("\n");
-        format!("if {test}:\n{}", indent_all(&body, unit_indent))
+        format!("if {test}:\n{}", indent_all(&decided(&body, test, true), unit_indent))
     };
     if taken.iter().all(|(_, u)| u.new.is_none()) {
         let (id, unit) = &taken[0];
@@ -258,7 +258,7 @@ fn write_run(
     let last = taken.last().map_or(run[0], |(id, u)| u.last.max(*id));
     let start = index.item(run[0]).start;
     let end = statement_end(view, last);
-    let old = dedent(&text[start..end], indent);
+    let old = decided(&dedent(&text[start..end], indent), guard, false);
     let written = if new.is_empty() {
         format!("if {}:\n{}", negated(guard), indent_all(&old, unit_indent))
     } else {
@@ -266,6 +266,23 @@ fn write_run(
     };
     fix.changes = vec![Change::Raw { range: start..end, text: at_indent(&written, indent, newline) }];
     vec![fix]
+}
+
+/// Code below a test in which nothing asks the same again: `f(a if test else b)` is `f(a)` where the test is true.
+fn decided(code: &str, test: &str, answer: bool) -> String {
+    if !code.contains(&format!(" if {test} else ")) {
+        return code.to_owned();
+    }
+    let tree = Tree::parse(code);
+    let index = tree.index();
+    let mut asked: Vec<Id> = index.of_kind(kinds().conditional_expression).to_vec();
+    asked.retain(|choice| index.condition(*choice).is_some_and(|asks| index.is_text(asks, test)));
+    index.outermost(&mut asked, |choice| *choice);
+    let edits = asked.iter().filter_map(|choice| {
+        let arm = index.parts(*choice).nth(if answer { 0 } else { 2 })?;
+        Some(Splice { range: index.range(*choice), text: index.text_of(arm).to_owned() })
+    });
+    spliced(code, 0..code.len(), edits.collect())
 }
 
 /// `a == B` to `a != B`.
@@ -408,4 +425,20 @@ fn stands_alone(view: &FileView<'_>, node: Id) -> bool {
     let is_value = [k.keyword_argument, k.assignment].contains(&kind)
         && index.value(parent).or(index.source(parent)) == Some(node);
     is_value || [k.argument_list, k.parenthesized_expression, k.return_statement, k.list, k.tuple].contains(&kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decided;
+
+    #[test]
+    fn below_a_test_nothing_asks_it_again() {
+        let check = |before: &str, yes: &str, no: &str| {
+            assert_eq!((decided(before, "USE", true).as_str(), decided(before, "USE", false).as_str()), (yes, no));
+        };
+        check("x = f(a if USE else b, c)", "x = f(a, c)", "x = f(b, c)");
+        check("x = (g if USE else h).y\nz = 1 if USE else 2", "x = (g).y\nz = 1", "x = (h).y\nz = 2");
+        check("x = a if USED else b", "x = a if USED else b", "x = a if USED else b");
+        check("x = a if not USE else b", "x = a if not USE else b", "x = a if not USE else b");
+    }
 }

@@ -107,7 +107,7 @@ impl<'a> Plan<'a> {
         project: &'s ProjectFacts<'s, 't>,
     ) -> Situation<'s, 't> {
         Situation {
-            branch: self.style == Style::Branch,
+            branch: self.keeps_others() && project.modes.is_some(),
             ..Situation::of_file(FileInProject { view, project }, &self.settings)
         }
     }

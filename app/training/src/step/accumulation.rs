@@ -76,7 +76,7 @@ pub(crate) fn read(
     optimizer: &str,
 ) -> Found<Option<Accumulation>> {
     let index = &file.view.index;
-    let branch = file.project.modes.is_some();
+    let branch = file.project.has_compute_modes();
     for &call in file.calls_in("step", step).iter().filter(|c| file.is_reached(**c)) {
         let Some(object) = file.index.receiver(call) else { continue };
         if index.text_of(object) != optimizer && file.role(object) != Some(Role::Scaler) {

@@ -18,7 +18,7 @@ pub(crate) fn units(file: FileInProject<'_, '_>, optimizer: &str, body: Id, leav
             .index
             .ancestors(leaf)
             .take_while(|a| *a != body)
-            .filter(|a| file.project.modes.is_none() && is_fixed(file, optimizer, body, *a))
+            .filter(|a| !file.project.has_compute_modes() && is_fixed(file, optimizer, body, *a))
             .last();
         let unit = outer.unwrap_or(leaf);
         if out.last() != Some(&unit) {

@@ -74,7 +74,7 @@ fn alternatives(file: FileInProject<'_, '_>, test: Id) -> Option<(Id, Id)> {
 /// it does nothing on one device: `backward` needs a single number there.
 fn mean_of_loss(file: FileInProject<'_, '_>, test: Id) -> Option<Id> {
     let index = &file.index;
-    let body = index.consequence(test).filter(|_| index.is_plain_if(test) && file.project.modes.is_none())?;
+    let body = index.consequence(test).filter(|_| index.is_plain_if(test) && !file.project.has_compute_modes())?;
     let mut statements = index.parts(body);
     let (only, None) = (statements.next()?, statements.next()) else { return None };
     let (loss, value) = index.sides(index.parts(only).next()?)?;
@@ -104,7 +104,7 @@ impl MixedPrecision {
         }
         // `autocast`, and the `amp_autocast` of some scripts.
         let casts = |name: &str| name.contains("autocast");
-        let scope = if file.project.modes.is_none() { ROOT } else { whole };
+        let scope = if !file.project.has_compute_modes() { ROOT } else { whole };
         for &with in index.of_kind_in(k.with_statement, scope) {
             let context = index.children(with).find(|c| index.kind(*c) == k.with_clause);
             let only = context.is_some_and(|c| index.parts(c).count() == 1 && index.mentions(c, casts));

@@ -140,7 +140,9 @@ fn leaves_tensors(step: &TrainingStep<'_, '_>, slice: &[Id]) -> Vec<Obstacle> {
     let is_decided = |test: Id, condition: Id| {
         let is_else = |e: Id| [k.elif_clause, k.else_clause].contains(&index.kind(e)) && index.condition(e).is_none();
         index.is_within(step.backward, test)
-            || modes.is_some_and(|m| m.tested(index, condition).is_some() || index.children(test).any(is_else))
+            || modes.is_some_and(|m| {
+                m.tested(index, condition).is_some() || m.switch().is_none() && index.children(test).any(is_else)
+            })
     };
     let forks = |a: Id| {
         step.file.index.is_loop(a)
@@ -207,7 +209,7 @@ fn learns_always<'t>(
         .map(|u| decided(*u))
         .collect();
     let phase = phase_test(&file, step.optimizer, &tests);
-    let phase = phase.filter(|_| modes.is_none() && called_here && accumulation.is_none());
+    let phase = phase.filter(|_| !file.project.has_compute_modes() && called_here && accumulation.is_none());
     if phase.is_none() {
         let tests: SortedSet<Id> = tests.into_iter().flatten().collect();
         obstacles.extend(tests.into_iter().map(why::conditional_update));

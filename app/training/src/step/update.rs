@@ -79,7 +79,7 @@ pub fn update_statements(file: FileInProject<'_, '_>, whole: Id, end: Id, is_ali
             && index.parts(block).all(|s| updates.contains(&s) || found.contains(&s))
             && let Some(owner) = index.parent(block).filter(|o| index.kind(*o) == kinds().if_statement)
             && index.otherwise(owner).is_none()
-            && file.project.modes.is_none()
+            && !file.project.has_compute_modes()
         {
             at = owner;
             found.insert(at);

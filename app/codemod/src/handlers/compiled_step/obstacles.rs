@@ -17,7 +17,7 @@ pub(super) fn obstacles(input: &Input<'_, '_>, file: FileInProject<'_, '_>, step
         let missing = missing_optimizer(input, &name).filter(|_| !has_other || !is_chosen(&file, call));
         out.extend(missing.map(|optimizer| says::optimizer_missing(optimizer).at(call)));
         // Code that runs only on request is not run by a single process.
-        let joins = input.lists("several_processes", &name) && file.project.modes.is_none();
+        let joins = input.lists("several_processes", &name) && !file.project.has_compute_modes();
         if joins && !is_optional(&file, call) && !out.iter().any(|o| o.name == "several_processes") {
             out.push(says::several_processes().at(call));
         }

@@ -133,8 +133,7 @@ impl Plan<'_, '_> {
                 Wish::new(view, at, vec![Change::Replace { first: at, last: at, text }])
             }));
         }
-        let is_branch = self.step.file.project.modes.is_some();
-        if is_branch {
+        if self.step.file.project.has_compute_modes() {
             self.check_turns();
         }
         self.call(unit);
@@ -208,7 +207,7 @@ impl Plan<'_, '_> {
     fn adapt(&mut self, unit: &Unit<'_>) -> Result<(), Obstacle> {
         let file = self.step.file;
         let index = &file.view.index;
-        let is_branch = file.project.modes.is_some();
+        let is_branch = file.project.has_compute_modes();
         // With other modes the whole test is rewritten; otherwise it becomes true and is removed in the next round.
         let accumulation = self.step.accumulation().cloned();
         let test = accumulation.as_ref().filter(|_| is_branch).and_then(|a| a.tests.first().copied());
