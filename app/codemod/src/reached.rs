@@ -18,6 +18,29 @@ pub(crate) fn mentions(view: &FileView<'_>, at: Id, part: &str) -> bool {
     inside.any(|id| kinds.contains(&index.kind(*id)) && has_part(index.text_of(*id), part))
 }
 
+/// Whether the program gives a name of a module another value, or deletes it: `torch.cuda.synchronize = mine`. It replaces the
+/// function for all code that calls it by that name, on purpose.
+pub(crate) fn is_replaced(view: &FileView<'_>, name: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let owner = |id: &Id| {
+        let of = index.parent(*id).filter(|of| index.kind(*of) == k.attribute);
+        of.filter(|of| index.attribute(*of).and_then(|a| a.owner()) == Some(*id))
+    };
+    let whole = std::iter::successors(Some(name), owner).last().unwrap_or(name);
+    index.is_stored(whole) && view.names.qualify(index, name).is_some() || is_patched(view, name)
+}
+
+/// `setattr(torch.cuda, "synchronize", mine)`, `mock.patch.object(torch.cuda, "synchronize")`
+fn is_patched(view: &FileView<'_>, module: Id) -> bool {
+    let index = &view.index;
+    let given = index.parent(module).filter(|given| index.kind(*given) == kinds().argument_list);
+    let Some(call) = given.and_then(|given| index.parent(given)) else { return false };
+    let mut arguments = index.arguments(call).positional();
+    matches!(called_name(index, call), Some("setattr" | "delattr" | "object"))
+        && arguments.next() == Some(module)
+        && arguments.next().is_some_and(|name| plain_string(index, name).is_some())
+}
+
 /// The test after which a place is reached only with CUDA, so that it does not run on the target.
 pub(crate) fn only_with_cuda(view: &FileView<'_>, id: Id) -> Option<Id> {
     let k = kinds();

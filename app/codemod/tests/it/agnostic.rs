@@ -474,3 +474,24 @@ fn a_rejected_choice_stays_as_it_was() {
         Options { style: Style::Agnostic, rejected_recipes: vec!["xpu#device".to_owned()], ..in_place("xpu") };
     assert_eq!(&port_files(&[("a.py", text)], &options).files[0].text, text);
 }
+
+/// Whoever gives a name of `torch.cuda` another value means the name that the rest of the program calls, on every target.
+#[test]
+fn names_that_the_program_replaces_stay() {
+    let replaced = "import torch\nfrom torch import cuda\n\nif torch.xpu.is_available():\n    \
+                    torch.cuda.synchronize = mine\n    torch.cuda.Event, cuda.set_device = torch.xpu.Event, mine\n    \
+                    torch.cuda.empty_cache = torch.xpu.empty_cache\n    setattr(torch.cuda, 'current_device', mine)\n    \
+                    del torch.cuda.memory_allocated\n    torch.cuda.synchronize.__doc__ = 'other'\n";
+    for target in ["xpu", "hpu"] {
+        for style in [Style::InPlace, Style::Agnostic] {
+            let file = &port_files(&[("a.py", replaced)], &Options { style, ..in_place(target) }).files[0];
+            let start = "import os\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\n";
+            assert_eq!(file.text.strip_prefix(start).unwrap_or(&file.text), replaced, "{target}");
+            let told = file.diagnostics.iter().filter(|d| d.message.contains("is set here"));
+            assert_eq!(told.count(), 1, "{:?}", file.diagnostics);
+            assert!(file.diagnostics.iter().all(|d| d.severity == Severity::Info), "{:?}", file.diagnostics);
+        }
+    }
+}
+
+/// What PyTorch has no newer name for runs the older one; a release with the newer name never gets there.
