@@ -382,6 +382,39 @@ fn the_style_of_a_program_that_chooses_its_device() {
 }
 
 #[test]
+fn the_style_of_a_program_that_serves_several_devices() {
+    let style = |target: &str, text: &str| {
+        port_files(&[("a.py", text)], &Options { style: Style::Auto, ..in_place(target) }).style
+    };
+    let empties = "if torch.cuda.is_available():\n    torch.cuda.empty_cache()\n";
+    for asked in [
+        "if x.device.type == 'mps':\n    torch.mps.empty_cache()\n",
+        "if x.device.type in ('cuda', 'npu'):\n    clear()\n",
+        "if str(device).startswith('xla'):\n    clear()\n",
+        "match device.type:\n    case 'musa':\n        clear()\n",
+        "from accelerate.utils import is_mlu_available\n\nif is_mlu_available():\n    clear()\n",
+        "if torch.backends.mps.is_available():\n    torch.mps.empty_cache()\n",
+        "if hasattr(torch, 'npu'):\n    torch.npu.empty_cache()\n",
+        "if device.type == 'xpu':\n    raise RuntimeError('not on Intel')\nelif device.type == 'hpu':\n    raise RuntimeError('not on Gaudi')\n",
+        "from deepspeed.accelerator import get_accelerator\n\nnet.to(get_accelerator().device_name())\n",
+        "import lightning as L\n\nfabric = L.Fabric(accelerator='auto')\n",
+    ] {
+        let program = format!("import torch\n\n{empties}{asked}");
+        assert_eq!([style("xpu", &program), style("hpu", &program)], [Style::Agnostic; 2], "{program}");
+    }
+    // Names of devices beside a test, and a program for the target alone.
+    for asked in [
+        "print('mps')\n",
+        "import mps\n\nif mps.ready():\n    clear()\n",
+        "state = torch.load(path, map_location='mps')\n",
+    ] {
+        assert_eq!(style("xpu", &format!("import torch\n\n{empties}{asked}")), Style::InPlace, "{asked}");
+    }
+    let own = "import torch\n\nif torch.xpu.is_available():\n    torch.xpu.empty_cache()\nnet.cuda()\n";
+    assert_eq!(style("xpu", own), Style::InPlace);
+}
+
+#[test]
 fn what_stays_for_cuda_alone() {
     for kept in [
         // Software that only runs with CUDA, behind a test for it, in any form and in a function of its own.
