@@ -528,3 +528,38 @@ fn names_that_the_program_replaces_stay() {
 }
 
 /// What PyTorch has no newer name for runs the older one; a release with the newer name never gets there.
+#[test]
+fn code_for_older_releases_stays() {
+    for (newer, older) in [
+        (
+            "try:\n    scaler = torch.amp.GradScaler('cpu')\n",
+            "except AttributeError:\n    scaler = torch.cuda.amp.GradScaler()\n",
+        ),
+        (
+            "from torch import amp\n\nif hasattr(amp, 'GradScaler'):\n    scaler = amp.GradScaler('cpu')\n",
+            "else:\n    scaler = torch.cuda.amp.GradScaler()\n",
+        ),
+        (
+            "if version.parse(torch.__version__) < version.parse('2.3'):\n    scaler = torch.cuda.amp.GradScaler()\n",
+            "else:\n    scaler = torch.amp.GradScaler(device)\n",
+        ),
+        (
+            "try:\n    cast = torch.autocast(device_type=kind)\n",
+            "except (AttributeError, TypeError):\n    cast = torch.cuda.amp.autocast()\n",
+        ),
+    ] {
+        let text = format!("import torch\n\n{newer}{older}");
+        for style in [Style::InPlace, Style::Agnostic] {
+            let ported = port_files(&[("a.py", &text)], &Options { style, ..in_place("xpu") });
+            assert_eq!(ported.files[0].text, text);
+            let told = &ported.files[0].diagnostics;
+            assert!(told.iter().all(|d| d.severity == Severity::Info), "{told:?}");
+        }
+    }
+    // A test for a device is none for a release.
+    check(
+        "if kind == 'cuda':\n    scaler = torch.cuda.amp.GradScaler()\nelse:\n    scaler = torch.amp.GradScaler('cpu')\n",
+        "if kind in ('cuda', 'xpu'):\n    scaler = torch.amp.GradScaler('xpu' if torch.xpu.is_available() else 'cuda')\n\
+         else:\n    scaler = torch.amp.GradScaler('cpu')\n",
+    );
+}
