@@ -6,6 +6,7 @@ mod branch;
 mod guard;
 mod insertions;
 mod joined;
+mod served;
 mod tested;
 
 pub(crate) use guard::negated;
@@ -128,6 +129,10 @@ pub(crate) fn lift(
     }
     for ((chain, clause), fixes) in vendor {
         if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
+            continue;
+        }
+        let is_served = || served::by_else(view, clause, is_vendors) || served::only_checks(view, clause);
+        if guards.is_agnostic() && is_served() {
             continue;
         }
         // A copy would declare a name behind its first use.

@@ -563,3 +563,32 @@ fn code_for_older_releases_stays() {
          else:\n    scaler = torch.amp.GradScaler('cpu')\n",
     );
 }
+
+#[test]
+fn what_the_else_does_for_any_device_needs_no_branch() {
+    let start = "device = torch.accelerator.current_accelerator()\n";
+    for kept in [
+        "if device.type == 'cuda':\n    model = torch.nn.DataParallel(model).cuda()\nelse:\n    model.to(device)\n",
+        "if slow:\n    print('slow')\nelif wide and device.type == 'cuda':\n    x = x.cuda(gpu, non_blocking=True)\n    y = y.cuda()\n\
+         else:\n    x, y = x.to(device), y.to(device)\n",
+    ] {
+        check(kept, kept);
+        check(&format!("{start}{kept}"), &format!("{start}{kept}"));
+    }
+    // It does more there.
+    check(
+        "if device.type == 'cuda':\n    x = x.cuda()\n    torch.cuda.synchronize()\nelse:\n    x = x.to(device)\n",
+        "if device.type == 'cuda':\n    x = x.cuda()\n    torch.cuda.synchronize()\nelif device.type == 'xpu':\n    \
+         x = x.to('xpu' if torch.xpu.is_available() else 'cuda')\n    torch.xpu.synchronize()\nelse:\n    x = x.to(device)\n",
+    );
+}
+
+#[test]
+fn a_check_for_cuda_where_the_program_names_it() {
+    for kept in [
+        "if kind == 'cuda':\n    assert torch.cuda.is_available(), 'no CUDA here'\n",
+        "if device.type == 'cuda':\n    if not torch.cuda.is_available():\n        raise SystemExit('no CUDA')\n",
+    ] {
+        check(kept, kept);
+    }
+}
