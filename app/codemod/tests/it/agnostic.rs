@@ -592,3 +592,34 @@ fn a_check_for_cuda_where_the_program_names_it() {
         check(kept, kept);
     }
 }
+
+#[test]
+fn what_cuda_alone_can_do_stays_refused() {
+    let others = "if device.type == 'mps':\n    torch.mps.empty_cache()\n";
+    for kept in [
+        "if int4 and device.type != 'cuda':\n    raise SystemExit('--int4 needs --device=cuda')\n",
+        "if fp8:\n    if device.type != 'cuda':\n        print('fp8 needs CUDA, ignored')\n    else:\n        convert(model)\n",
+    ] {
+        let kept = format!("{others}{kept}");
+        check(&kept, &kept);
+    }
+    // The program itself needs a GPU.
+    check(
+        "if train and device.type != 'cuda':\n    raise SystemExit('needs CUDA')\n",
+        "if train and device.type not in ('cuda', 'xpu'):\n    raise SystemExit('needs CUDA')\n",
+    );
+}
+
+#[test]
+fn branches_that_the_program_has_for_the_target() {
+    for kept in [
+        "if device.type == 'cuda':\n    torch.cuda.empty_cache()\nif device.type == 'mps':\n    torch.mps.empty_cache()\n\
+         if device.type == 'xpu':\n    torch.xpu.empty_cache()\n",
+        "HAS_CUDA = torch.cuda.is_available()\nHAS_XPU = torch.xpu.is_available()\nif HAS_CUDA:\n    device = torch.device('cuda')\n\
+         elif HAS_XPU:\n    device = torch.device('xpu')\n",
+        "HAS_XPU = torch.xpu.is_available()\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\nelif HAS_XPU:\n    \
+         torch.xpu.empty_cache()\n",
+    ] {
+        check(kept, kept);
+    }
+}
