@@ -2,7 +2,7 @@
 
 use super::Guards;
 use crate::condition::{asks_any_device, is_cuda_device};
-use crate::reached::{left_without_cuda, means_cuda, mentions, tests_for_others};
+use crate::reached::{left_without_cuda, means_cuda, mentions, tests_for, tests_for_others};
 use guide::TorchDevice;
 use python::PythonFile;
 use python::edit::{Splice, spliced};
@@ -35,6 +35,16 @@ impl<'a> ByDevice<'a> {
     pub(crate) fn of(device: Option<&'a TorchDevice>, sdk: &str) -> Option<Self> {
         let device = device?;
         Some(Self { kind: &device.kind, available: device.available_in(sdk)? })
+    }
+
+    /// The first test for the target in a file that selects more than an error.
+    pub(crate) fn own_test(&self, view: &FileView<'_>) -> Option<Id> {
+        let (k, index) = (kinds(), &view.index);
+        let ends = |body: Id| index.parts(body).last().is_some_and(|last| index.kind(last) == k.raise_statement);
+        let clauses = [k.if_statement, k.elif_clause, k.conditional_expression];
+        let clauses = clauses.into_iter().flat_map(|kind| index.of_kind(kind)).copied();
+        let serving = clauses.filter(|clause| !index.consequence(*clause).is_some_and(ends));
+        serving.filter_map(|clause| index.condition(clause)).filter(|test| self.asks_target(view, *test)).min()
     }
 
     /// The test for such a device in the style of a file.
@@ -110,8 +120,12 @@ impl<'a> ByDevice<'a> {
             }
             let is_attribute =
                 index.arguments(test).positional().nth(1).is_some_and(|a| self.names(view, a, |t| t == self.kind));
+            // `is_xpu_available()` of a library
+            let by_name = |callee: &str| callee.ends_with("available") && has_part(callee, self.kind);
             return index.callee(test).is_some_and(|callee| {
-                view.names.stands_for(index, callee, &asks) || index.is_text(callee, "hasattr") && is_attribute
+                view.names.stands_for(index, callee, &asks)
+                    || index.kind(callee) == k.identifier && by_name(index.text_of(callee))
+                    || index.is_text(callee, "hasattr") && is_attribute
             });
         }
         false
@@ -161,7 +175,7 @@ impl<'a> ByDevice<'a> {
         index.consequence(clause).is_some_and(|body| {
             index.of_kind_in(k.string, body).iter().any(says) && !index.of_kind_in(k.attribute, body).iter().any(uses)
         }) && (is_besides || is_under())
-            && tests_for_others(view, self.kind)
+            && (tests_for_others(view, self.kind) || tests_for(view, self.kind))
     }
 
     /// Whether a string names a device of a type: `"xpu:0"`.

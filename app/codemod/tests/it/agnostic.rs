@@ -617,9 +617,26 @@ fn branches_that_the_program_has_for_the_target() {
          if device.type == 'xpu':\n    torch.xpu.empty_cache()\n",
         "HAS_CUDA = torch.cuda.is_available()\nHAS_XPU = torch.xpu.is_available()\nif HAS_CUDA:\n    device = torch.device('cuda')\n\
          elif HAS_XPU:\n    device = torch.device('xpu')\n",
+        "from accelerate.utils import is_xpu_available\n\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\n\
+         elif is_xpu_available():\n    torch.xpu.empty_cache()\n",
         "HAS_XPU = torch.xpu.is_available()\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\nelif HAS_XPU:\n    \
          torch.xpu.empty_cache()\n",
     ] {
         check(kept, kept);
     }
+}
+
+#[test]
+fn a_program_that_serves_the_target_is_told_so_once() {
+    let told = |text: &str| {
+        let ported = port_files(&[("a.py", text), ("b.py", text)], &Options { style: Style::Auto, ..in_place("xpu") });
+        let all = ported.files.iter().flat_map(|file| &file.diagnostics);
+        all.filter(|d| d.message.contains("code for `xpu` of its own")).count()
+    };
+    let chosen = format!("import torch\n\n{CHOSEN}net.to(device)\n");
+    assert_eq!(told(&chosen), 1);
+    assert_eq!(told(&chosen.replace("net.to(device)", "torch.cuda.synchronize()")), 0, "something is changed");
+    let refused =
+        "import torch\n\nif device.type == 'mps':\n    clear()\nelif device.type == 'xpu':\n    raise RuntimeError\n";
+    assert_eq!(told(refused), 0);
 }
