@@ -6,6 +6,7 @@ mod branch;
 mod guard;
 mod insertions;
 mod joined;
+mod served;
 mod tested;
 mod vendors_names;
 
@@ -133,7 +134,8 @@ pub(crate) fn lift(
         if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
             continue;
         }
-        if arm::is_in_else(view, project, guards, clause, &fixes) {
+        let is_served = || served::by_else(view, clause, is_vendors) || served::only_checks(view, clause);
+        if arm::is_in_else(view, project, guards, clause, &fixes) || guards.is_agnostic() && is_served() {
             continue;
         }
         // A copy would declare a name behind its first use.

@@ -49,6 +49,7 @@ messages! {
     modes_defined_elsewhere(class, member);
     has_own_mode(mode);
     no_branch_here(mode);
+    serves_target(device);
     asks_for_cuda(name);
     asks_for_cuda_in_a_branch(name);
     only_with_cuda(test);

@@ -7,7 +7,7 @@ use python::strings::plain_string;
 use python::tree::{Id, ROOT, kinds};
 use training::project::has_part;
 use training::settings::is_settings;
-use training::words::SETTINGS_NAMES;
+use training::words::{DEVICE_TYPES, SETTINGS_NAMES};
 use training::{FileView, ProjectFacts};
 
 /// Whether a node mentions something as a word of a name or in a string.
@@ -16,6 +16,56 @@ pub(crate) fn mentions(view: &FileView<'_>, at: Id, part: &str) -> bool {
     let kinds = [k.identifier, k.string];
     let mut inside = kinds.iter().flat_map(|kind| index.of_kind_in(*kind, at)).chain([&at]);
     inside.any(|id| kinds.contains(&index.kind(*id)) && has_part(index.text_of(*id), part))
+}
+
+/// Whether a file tests for a type of PyTorch's devices, in whatever way it asks: `device.type == "mps"`, `case "xpu":`,
+/// `torch.xpu.is_available()`, `is_npu_available()`, `hasattr(torch, "hpu")`.
+pub(crate) fn tests_for(view: &FileView<'_>, kind: &str) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let is_named =
+        |string: Id| plain_string(index, string).and_then(|text| text.split(':').next()).is_some_and(|t| t == kind);
+    let names = |at: &Id| index.of_kind_in(k.string, *at).iter().any(|string| is_named(*string));
+    let asks = |call: &Id| {
+        let name = called_name(index, *call).unwrap_or_default();
+        let is_first = |nth: usize| index.arguments(*call).positional().nth(nth).is_some_and(is_named);
+        match name {
+            "startswith" => is_first(0),
+            "hasattr" => is_first(1),
+            _ if name.ends_with("available") => index.callee(*call).is_some_and(|c| has_part(index.text_of(c), kind)),
+            _ => false,
+        }
+    };
+    let compared = [k.comparison_operator, k.case_pattern].into_iter().flat_map(|kind| index.of_kind(kind));
+    index.text.contains(kind) && (compared.clone().any(names) || index.of_kind(k.call).iter().any(asks))
+}
+
+/// Whether a file tests for accelerators that are neither the source vendor's nor of this type.
+pub(crate) fn tests_for_others(view: &FileView<'_>, own: &str) -> bool {
+    let mut others = DEVICE_TYPES.iter().filter(|kind| !["cpu", "cuda", own].contains(*kind));
+    others.any(|kind| tests_for(view, kind))
+}
+
+/// Whether the program gives a name of a module another value, or deletes it: `torch.cuda.synchronize = mine`. It replaces the
+/// function for all code that calls it by that name, on purpose.
+pub(crate) fn is_replaced(view: &FileView<'_>, name: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let owner = |id: &Id| {
+        let of = index.parent(*id).filter(|of| index.kind(*of) == k.attribute);
+        of.filter(|of| index.attribute(*of).and_then(|a| a.owner()) == Some(*id))
+    };
+    let whole = std::iter::successors(Some(name), owner).last().unwrap_or(name);
+    index.is_stored(whole) && view.names.qualify(index, name).is_some() || is_patched(view, name)
+}
+
+/// `setattr(torch.cuda, "synchronize", mine)`, `mock.patch.object(torch.cuda, "synchronize")`
+fn is_patched(view: &FileView<'_>, module: Id) -> bool {
+    let index = &view.index;
+    let given = index.parent(module).filter(|given| index.kind(*given) == kinds().argument_list);
+    let Some(call) = given.and_then(|given| index.parent(given)) else { return false };
+    let mut arguments = index.arguments(call).positional();
+    matches!(called_name(index, call), Some("setattr" | "delattr" | "object"))
+        && arguments.next() == Some(module)
+        && arguments.next().is_some_and(|name| plain_string(index, name).is_some())
 }
 
 /// The test after which a place is reached only with CUDA, so that it does not run on the target.

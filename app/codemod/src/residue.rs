@@ -66,8 +66,8 @@ pub(crate) fn residue(
         }
         // `autocast` in `torch.autocast`, and definitions of the program itself where the import fails, are different
         // objects of that name.
-        let is_set = index.item(id).field == fields().left;
-        if index.is_label(id) || index.item(id).field == fields().name || is_set && index.kind(id) != k.attribute {
+        let is_stored = index.is_stored(id);
+        if index.is_label(id) || index.item(id).field == fields().name || is_stored && index.kind(id) != k.attribute {
             continue;
         }
         // A name from a star import, undefined in a fragment, or from a function that imports it, is taken literally.
@@ -84,7 +84,7 @@ pub(crate) fn residue(
             continue;
         }
         // Told once: a program that sets one often sets many.
-        if is_set {
+        if is_stored || reached::is_replaced(view, id) {
             if reach.has(id) && !found.iter().any(|(.., said)| said.name == "cuda_name_set") {
                 found.push((id, Severity::Info, messages::cuda_name_set(name)));
             }

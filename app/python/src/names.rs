@@ -443,7 +443,7 @@ pub fn has_several_homes(qualified: &str) -> bool {
 
 /// Whether a name is what newer releases of PyTorch call another: all of `torch.cuda.amp` is in `torch.amp`, as the deprecations in
 /// `torch/cuda/amp` of PyTorch 2.4 say, and `torch.autocast` is that of `torch.amp`.
-fn is_new_home(name: &str, of: &str) -> bool {
+pub fn is_new_home(name: &str, of: &str) -> bool {
     let Some(part) = of.strip_prefix("torch.cuda.amp.") else { return false };
     name.strip_prefix("torch.amp.") == Some(part) || (name, part) == ("torch.autocast", "autocast")
 }

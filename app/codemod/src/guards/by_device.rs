@@ -2,7 +2,7 @@
 
 use super::Guards;
 use crate::condition::{asks_any_device, is_cuda_device};
-use crate::reached::{left_without_cuda, means_cuda};
+use crate::reached::{left_without_cuda, means_cuda, mentions, tests_for, tests_for_others};
 use guide::TorchDevice;
 use python::PythonFile;
 use python::edit::{Splice, spliced};
@@ -12,6 +12,7 @@ use python::strings::{plain_string, requote};
 use python::tree::{Id, ROOT, fields, kinds};
 use sorting::SortedSet;
 use training::modes::Region;
+use training::project::has_part;
 use training::words::DEVICE_TYPES;
 use training::{FileView, ProjectFacts};
 
@@ -34,6 +35,16 @@ impl<'a> ByDevice<'a> {
     pub(crate) fn of(device: Option<&'a TorchDevice>, sdk: &str) -> Option<Self> {
         let device = device?;
         Some(Self { kind: &device.kind, available: device.available_in(sdk)? })
+    }
+
+    /// The first test for the target in a file that selects more than an error.
+    pub(crate) fn own_test(&self, view: &FileView<'_>) -> Option<Id> {
+        let (k, index) = (kinds(), &view.index);
+        let ends = |body: Id| index.parts(body).last().is_some_and(|last| index.kind(last) == k.raise_statement);
+        let clauses = [k.if_statement, k.elif_clause, k.conditional_expression];
+        let clauses = clauses.into_iter().flat_map(|kind| index.of_kind(kind)).copied();
+        let serving = clauses.filter(|clause| !index.consequence(*clause).is_some_and(ends));
+        serving.filter_map(|clause| index.condition(clause)).filter(|test| self.asks_target(view, *test)).min()
     }
 
     /// The test for such a device in the style of a file.
@@ -93,6 +104,13 @@ impl<'a> ByDevice<'a> {
                 _ => false,
             };
         }
+        // `HAS_XPU = torch.xpu.is_available()`
+        if kind == k.identifier || kind == k.attribute {
+            let is_test = |value: Id| ![k.identifier, k.attribute].contains(&index.kind(value));
+            let asks = |value: Id| is_test(value) && self.asks_target(view, value);
+            let mut given = index.assignments_to(text).peekable();
+            return given.peek().is_some() && given.all(|a| a.value().is_some_and(asks));
+        }
         if kind == k.call {
             let asks = format!("torch.{}.is_available", self.kind);
             let begins =
@@ -102,8 +120,12 @@ impl<'a> ByDevice<'a> {
             }
             let is_attribute =
                 index.arguments(test).positional().nth(1).is_some_and(|a| self.names(view, a, |t| t == self.kind));
+            // `is_xpu_available()` of a library
+            let by_name = |callee: &str| callee.ends_with("available") && has_part(callee, self.kind);
             return index.callee(test).is_some_and(|callee| {
-                view.names.stands_for(index, callee, &asks) || index.is_text(callee, "hasattr") && is_attribute
+                view.names.stands_for(index, callee, &asks)
+                    || index.kind(callee) == k.identifier && by_name(index.text_of(callee))
+                    || index.is_text(callee, "hasattr") && is_attribute
             });
         }
         false
@@ -118,6 +140,42 @@ impl<'a> ByDevice<'a> {
         index.kind(test) == k.comparison_operator
             && operator(view, test) == "!="
             && index.parts(test).any(|side| self.names(view, side, |kind| kind == self.kind))
+    }
+
+    /// Whether an `if` above or below another, with only such between them, asks for the target what that one asks for CUDA.
+    fn is_asked_beside(&self, view: &FileView<'_>, chain: Id) -> bool {
+        let (k, index) = (kinds(), &view.index);
+        let Some(asked) = index.condition(chain).and_then(|test| self.asked(view, test, false)) else { return false };
+        let block = index.parent(chain).filter(|_| index.kind(chain) == k.if_statement);
+        let statements: Vec<Id> = block.into_iter().flat_map(|block| index.parts(block)).collect();
+        let is_if = |statement: &&Id| index.kind(**statement) == k.if_statement;
+        let mut runs = statements.split(|statement| !is_if(&statement));
+        let asks = |other: &Id| index.condition(*other).is_some_and(|test| index.is_text(test, &asked));
+        runs.any(|run| run.contains(&chain) && run.iter().any(asks))
+    }
+
+    /// Whether a test turns something away that CUDA alone can do, in a program that serves others: it says so, and asks
+    /// for that something besides. `if int4 and device.type != "cuda": raise ValueError("int4 needs CUDA")`
+    fn refuses_for_others(&self, view: &FileView<'_>, clause: Id, test: Id) -> bool {
+        let (k, index) = (kinds(), &view.index);
+        let denies = |part: Id| {
+            index.kind(part) == k.comparison_operator
+                && operator(view, part) == "!="
+                && index.parts(part).any(|side| plain_string(index, side) == Some("cuda"))
+        };
+        let parts: Vec<Id> = index.parts(test).filter(|_| index.kind(test) == k.boolean_operator).collect();
+        let is_besides = !parts.is_empty() && operator(view, test) == "and" && parts.iter().any(|part| denies(*part));
+        let is_under = || {
+            let tests = index.ancestors(clause).filter(|around| index.kind(*around) == k.if_statement);
+            let mut tests = tests.take(1).filter_map(|around| index.condition(around));
+            denies(test) && tests.any(|test| !mentions(view, test, "cuda"))
+        };
+        let says = |string: &Id| has_part(index.text_of(*string), "cuda");
+        let uses = |id: &Id| view.names.qualify(index, *id).is_some_and(|name| name.starts_with("torch."));
+        index.consequence(clause).is_some_and(|body| {
+            index.of_kind_in(k.string, body).iter().any(says) && !index.of_kind_in(k.attribute, body).iter().any(uses)
+        }) && (is_besides || is_under())
+            && (tests_for_others(view, self.kind) || tests_for(view, self.kind))
     }
 
     /// Whether a string names a device of a type: `"xpu:0"`.
@@ -236,7 +294,8 @@ impl Guards for ByDevice<'_> {
             let within = |arm: Option<Id>| arm.is_some_and(|arm| index.is_within(id, arm));
             // A test for CUDA stays: its code gets a branch for the target. So does one for the target.
             let is_done = || self.asks_target(view, test) || self.denies_target(view, test);
-            if within(Some(test)) && (means_cuda(view, test, DIRECTLY) || is_done()) {
+            let is_refusal = || kind != k.conditional_expression && self.refuses_for_others(view, ancestor, test);
+            if within(Some(test)) && (means_cuda(view, test, DIRECTLY) || is_done() || is_refusal()) {
                 return Region::Foreign;
             }
             let is_else = kind == k.if_statement && !within(yes) && !index.is_within(id, test);
@@ -247,10 +306,11 @@ impl Guards for ByDevice<'_> {
                 if self.asks_another(view, test) || self.denies_target(view, test) {
                     return Region::Foreign;
                 }
+                let chain = if kind == k.elif_clause { index.parent(ancestor).unwrap_or(ancestor) } else { ancestor };
                 if means_cuda(view, test, DIRECTLY) {
-                    let chain =
-                        if kind == k.elif_clause { index.parent(ancestor).unwrap_or(ancestor) } else { ancestor };
                     vendor = Some(Region::Vendor { clause: ancestor, chain });
+                } else if means_cuda(view, test, DEPTH) && self.has_target_branch(view, chain) {
+                    return Region::Foreign;
                 }
             } else if within(no) || is_else {
                 let mut earlier = std::iter::once(ancestor).chain(
@@ -267,6 +327,7 @@ impl Guards for ByDevice<'_> {
 
     fn has_target_branch(&self, view: &FileView<'_>, chain: Id) -> bool {
         view.index.tests_of_chain(chain).into_iter().any(|test| self.asks_target(view, test))
+            || self.is_asked_beside(view, chain)
     }
 
     fn excludes_target(&self, view: &FileView<'_>, test: Id) -> bool {

@@ -8,12 +8,13 @@ use crate::condition::is_chosen;
 use crate::messages;
 use crate::place::Remark;
 use crate::ported::{Severity, Style};
-use crate::reached::{asks_for_cuda, mentions};
+use crate::reached::{asks_for_cuda, mentions, tests_for, tests_for_others};
 use crate::recipe::CompiledRule;
 use python::names::called_name;
 use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::rc::Rc;
+use training::words::{ACCELERATOR_QUESTIONS, DEVICE_CHOOSERS};
 use training::{FileView, ProjectFacts};
 
 /// The style of a program without compute modes.
@@ -24,8 +25,32 @@ pub(super) fn without_modes(plan: &Plan<'_>, views: &[Option<Rc<FileView<'_>>>])
         let mut calls = view.calls("is_available").iter().filter_map(|call| view.qualified(*call));
         view.index.text.contains(&device.available(view)) && calls.any(|name| name == "torch.cuda.is_available")
     };
-    let is_chosen = views.iter().flatten().any(|view| chooses_device(view) || asks_both(view));
-    if is_chosen { Style::Agnostic } else { Style::InPlace }
+    let is_chosen = views.iter().flatten().any(|view| chooses_device(view) || asks_both(view) || leaves_choice(view));
+    // A port in place tests for the target alone, and so does one that a person made for it.
+    let names = |kind: &str| views.iter().flatten().any(|view| tests_for(view, kind));
+    let serves_several = || {
+        views.iter().flatten().any(|view| tests_for_others(view, device.kind)) || names(device.kind) && names("cuda")
+    };
+    if is_chosen || serves_several() { Style::Agnostic } else { Style::InPlace }
+}
+
+/// Whether a file leaves the choice to a library that has the devices of all vendors: it asks one for the device, or lets an
+/// object that moves the model choose.
+fn leaves_choice(view: &FileView<'_>) -> bool {
+    let index = &view.index;
+    let is_one_of = |call: Id, names: &[&str]| {
+        index.callee(call).is_some_and(|callee| names.iter().any(|name| view.names.stands_for(index, callee, name)))
+    };
+    let is_automatic = |given: &Id| {
+        let call = index.parent(*given).and_then(|list| index.parent(list));
+        index.keyword_name(*given) == Some("accelerator")
+            && index.value(*given).is_some_and(|value| plain_string(index, value) == Some("auto"))
+            && call.is_some_and(|call| is_one_of(call, DEVICE_CHOOSERS))
+    };
+    let last = |name: &'static &str| name.rsplit('.').next().unwrap_or(name);
+    let mut asked = ACCELERATOR_QUESTIONS.iter().map(last).flat_map(|name| view.calls(name));
+    asked.any(|call| is_one_of(*call, ACCELERATOR_QUESTIONS))
+        || index.of_kind(kinds().keyword_argument).iter().any(is_automatic)
 }
 
 /// Whether the user chose an option that has recipes of its own, which only port in place.

@@ -71,6 +71,8 @@ pub(super) fn finish(
     let others_lists = others_lists.filter(|_| !for_target.iter().any(serves_target));
     let (new_files, mut of_new_files) = new_files(plan, views);
     let own_names = OwnNames::of(facts, plan.settings.definitions);
+    let is_unchanged = states.iter().all(|state| !state.is_changed() && state.blocked.is_none());
+    let mut own_device = plan.device.as_ref().filter(|_| is_unchanged && plan.style == Style::Agnostic);
     for (n, state) in states.iter().enumerate() {
         let mut edits = state.rope.edits();
         let mut remarks = notes.get_mut(&n).map(std::mem::take).unwrap_or_default();
@@ -98,6 +100,12 @@ pub(super) fn finish(
             if let Some((modes, test)) = own_mode.and_then(|modes| Some((modes, modes.own_branch(view)?))) {
                 own_mode = None;
                 let message = messages::has_own_mode(&modes.target);
+                remarks.push(Remark::of_engine(view.index.range(test), Severity::Info, message));
+            }
+            // Said once: a port without changes might as well have found nothing.
+            if let Some((device, test)) = own_device.and_then(|device| Some((device, device.own_test(view)?))) {
+                own_device = None;
+                let message = messages::serves_target(device.kind);
                 remarks.push(Remark::of_engine(view.index.range(test), Severity::Info, message));
             }
             if let (Some(class), Some(modes)) = (missing, &facts.modes)

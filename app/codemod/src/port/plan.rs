@@ -189,8 +189,13 @@ impl<'a> Plan<'a> {
     pub(super) fn is_settled(&self, file: usize, at: usize) -> bool {
         self.origins.get(file).is_some_and(|origin| {
             let settled = origin.settled.iter().filter(|_| !self.keeps_others());
-            settled.chain(&origin.guarded).any(|range| range.contains(&at))
+            settled.chain(&origin.guarded).chain(&origin.older).any(|range| range.contains(&at))
         })
+    }
+
+    /// Whether only releases of PyTorch without the newer names run a place of an original file.
+    pub(super) fn is_for_older(&self, file: usize, at: usize) -> bool {
+        self.origins.get(file).is_some_and(|origin| origin.older.iter().any(|range| range.contains(&at)))
     }
 
     /// Whether a place of an original file is left as it is.

@@ -53,6 +53,9 @@ pub(super) fn round(
         fixes.retain(|f| plan.chooses_style || !is_rejected(plan.options, &state.source.path, &f.id));
         fixes.retain(|f| !plan.is_barred(n, &f.id));
         fixes.retain(|f| !plan.is_kept(n, state.rope.origin(f.at)));
+        // What a rule removes goes in all releases.
+        let removes = |change: &Change| matches!(change, Change::Replace { text, .. } if text.is_empty());
+        fixes.retain(|f| f.changes.iter().all(removes) || !plan.is_for_older(n, state.rope.origin(f.at)));
         by_rank(&mut fixes);
         let replacements = match &views[n] {
             Some(view) => {

@@ -4,6 +4,7 @@
 use crate::ported::Edit;
 use crate::reached::{asks_by_name, mentions as names, only_with_cuda};
 use python::lines::line_start;
+use python::names::{called_name, is_new_home};
 use python::tree::{Id, kinds};
 use sorting::SortedSet;
 use std::ops::Range;
@@ -68,6 +69,39 @@ pub(super) fn settled(view: &FileView<'_>, device: &str) -> Vec<Range<usize>> {
         out.extend(others.into_iter().filter(|part| !own.is_empty() && of_device(part)));
     }
     out.into_iter().map(|id| index.range(id)).collect()
+}
+
+/// The statements for releases of PyTorch that have a name only in its old place, beside code for those that have it in the
+/// new one: in the `except` of a `try` with the new name, or in another branch of a test for the release.
+pub(super) fn for_older_releases(view: &FileView<'_>) -> Vec<Range<usize>> {
+    let (index, k) = (&view.index, kinds());
+    let named = |at: Id| {
+        let inside = [k.attribute, k.identifier].into_iter().flat_map(move |kind| index.of_kind_in(kind, at));
+        inside.filter_map(|id| Some((*id, view.names.qualify(index, *id)?)))
+    };
+    let asks_release = |test: Id| {
+        let asks = |call: &Id| called_name(index, *call) == Some("hasattr");
+        names(view, test, "version") || index.of_kind_in(k.call, test).iter().chain([&test]).any(asks)
+    };
+    let mut out = Vec::new();
+    let mut compare = |old: Id, new: Id| {
+        let is_older = |(id, old): (Id, String)| {
+            named(new).any(|(_, new)| is_new_home(&new, &old)).then(|| view.statement_of(id)).flatten()
+        };
+        out.extend(named(old).filter_map(is_older).map(|statement| index.range(statement)));
+    };
+    for &handler in index.of_kind(k.except_clause) {
+        let tried = index.parent(handler).and_then(|tried| index.clause_body(tried));
+        tried.into_iter().for_each(|tried| compare(handler, tried));
+    }
+    for branch in index.if_statements().filter(|branch| branch.condition().is_some_and(asks_release)) {
+        let Some(first) = branch.body() else { continue };
+        for other in branch.clauses().filter_map(|clause| clause.body) {
+            compare(first, other);
+            compare(other, first);
+        }
+    }
+    out
 }
 
 /// The choices in an expression that have an alternative for the target: `"cuda" if … else "xpu" if … else "cpu"`.

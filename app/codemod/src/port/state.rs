@@ -1,7 +1,7 @@
 //! A file during a port, and facts about its original.
 
 use super::before::Before;
-use super::settled::{choices_with_own, settled, tests_for_kernels};
+use super::settled::{choices_with_own, for_older_releases, settled, tests_for_kernels};
 use crate::definitions::Said;
 use crate::machines_device::MachinesDevice;
 use crate::messages;
@@ -204,6 +204,8 @@ pub(super) struct Origin {
     /// [`kept_guards`](super::settled::kept_guards).
     pub(super) guards: Vec<Range<usize>>,
     pub(super) guarded: Vec<Range<usize>>,
+    /// Statements that only releases of PyTorch without the newer names run: [`for_older_releases`].
+    pub(super) older: Vec<Range<usize>>,
     /// Choices that have the target.
     pub(super) choices: Vec<Range<usize>>,
     /// Whether it names the target's device.
@@ -218,6 +220,7 @@ impl Origin {
             origin.used = python::imports::read_imports(view);
             origin.precision.read(view, terms, true);
             origin.settled = terms.autocast.as_ref().map_or_else(Vec::new, |own| settled(view, &own.device));
+            origin.older = for_older_releases(view);
             let device = terms.autocast.as_ref().map_or("", |own| &own.device);
             let only_others = MachinesDevice::read(view, Some(device)).only_with_cuda;
             origin.settled.extend(only_others.into_iter().map(|id| view.index.range(id)));

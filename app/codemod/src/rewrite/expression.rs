@@ -1,6 +1,7 @@
 //! Replaces an expression: with as few changed bytes as possible, and only between the captures if that is enough.
 
 use super::filler::{Filler, Refusal};
+use crate::reached::is_replaced;
 use crate::template::{Part, Template};
 use python::edit::Change;
 use python::lines::{broken_line, line_indent};
@@ -34,7 +35,7 @@ impl Filler<'_, '_, '_, '_> {
         let whole = self.start()..view.index.item(node).end;
         // `del x.is_cuda` and `self.is_cuda = …` write a name; its replacement must be assignable, too.
         let reads = |part: &Part| matches!(part, Part::Text(text) if text.contains(['(', ' ']));
-        if view.index.is_stored(node) && replacement.parts.iter().any(reads) {
+        if view.index.is_stored(node) && replacement.parts.iter().any(reads) || is_replaced(view, node) {
             return Ok(Vec::new());
         }
         self.check_places()?;

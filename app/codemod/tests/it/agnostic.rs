@@ -601,6 +601,39 @@ fn the_style_of_a_program_that_chooses_its_device() {
 }
 
 #[test]
+fn the_style_of_a_program_that_serves_several_devices() {
+    let style = |target: &str, text: &str| {
+        port_files(&[("a.py", text)], &Options { style: Style::Auto, ..in_place(target) }).style
+    };
+    let empties = "if torch.cuda.is_available():\n    torch.cuda.empty_cache()\n";
+    for asked in [
+        "if x.device.type == 'mps':\n    torch.mps.empty_cache()\n",
+        "if x.device.type in ('cuda', 'npu'):\n    clear()\n",
+        "if str(device).startswith('xla'):\n    clear()\n",
+        "match device.type:\n    case 'musa':\n        clear()\n",
+        "from accelerate.utils import is_mlu_available\n\nif is_mlu_available():\n    clear()\n",
+        "if torch.backends.mps.is_available():\n    torch.mps.empty_cache()\n",
+        "if hasattr(torch, 'npu'):\n    torch.npu.empty_cache()\n",
+        "if device.type == 'xpu':\n    raise RuntimeError('not on Intel')\nelif device.type == 'hpu':\n    raise RuntimeError('not on Gaudi')\n",
+        "from deepspeed.accelerator import get_accelerator\n\nnet.to(get_accelerator().device_name())\n",
+        "import lightning as L\n\nfabric = L.Fabric(accelerator='auto')\n",
+    ] {
+        let program = format!("import torch\n\n{empties}{asked}");
+        assert_eq!([style("xpu", &program), style("hpu", &program)], [Style::Agnostic; 2], "{program}");
+    }
+    // Names of devices beside a test, and a program for the target alone.
+    for asked in [
+        "print('mps')\n",
+        "import mps\n\nif mps.ready():\n    clear()\n",
+        "state = torch.load(path, map_location='mps')\n",
+    ] {
+        assert_eq!(style("xpu", &format!("import torch\n\n{empties}{asked}")), Style::InPlace, "{asked}");
+    }
+    let own = "import torch\n\nif torch.xpu.is_available():\n    torch.xpu.empty_cache()\nnet.cuda()\n";
+    assert_eq!(style("xpu", own), Style::InPlace);
+}
+
+#[test]
 fn what_stays_for_cuda_alone() {
     for kept in [
         // Software that only runs with CUDA, behind a test for it, in any form and in a function of its own.
@@ -692,4 +725,137 @@ fn a_rejected_choice_stays_as_it_was() {
     let options =
         Options { style: Style::Agnostic, rejected_recipes: vec!["xpu#device".to_owned()], ..in_place("xpu") };
     assert_eq!(&port_files(&[("a.py", text)], &options).files[0].text, text);
+}
+
+/// Whoever gives a name of `torch.cuda` another value means the name that the rest of the program calls, on every target.
+#[test]
+fn names_that_the_program_replaces_stay() {
+    let replaced = "import torch\nfrom torch import cuda\n\nif torch.xpu.is_available():\n    \
+                    torch.cuda.synchronize = mine\n    torch.cuda.Event, cuda.set_device = torch.xpu.Event, mine\n    \
+                    torch.cuda.empty_cache = torch.xpu.empty_cache\n    setattr(torch.cuda, 'current_device', mine)\n    \
+                    del torch.cuda.memory_allocated\n    torch.cuda.synchronize.__doc__ = 'other'\n";
+    for target in ["xpu", "hpu"] {
+        for style in [Style::InPlace, Style::Agnostic] {
+            let file = &port_files(&[("a.py", replaced)], &Options { style, ..in_place(target) }).files[0];
+            let start = "import os\nos.environ.setdefault(\"PT_HPU_LAZY_MODE\", \"0\")\n";
+            assert_eq!(file.text.strip_prefix(start).unwrap_or(&file.text), replaced, "{target}");
+            let told = file.diagnostics.iter().filter(|d| d.message.contains("is set here"));
+            assert_eq!(told.count(), 1, "{:?}", file.diagnostics);
+            assert!(file.diagnostics.iter().all(|d| d.severity == Severity::Info), "{:?}", file.diagnostics);
+        }
+    }
+}
+
+/// What PyTorch has no newer name for runs the older one; a release with the newer name never gets there.
+#[test]
+fn code_for_older_releases_stays() {
+    for (newer, older) in [
+        (
+            "try:\n    scaler = torch.amp.GradScaler('cpu')\n",
+            "except AttributeError:\n    scaler = torch.cuda.amp.GradScaler()\n",
+        ),
+        (
+            "from torch import amp\n\nif hasattr(amp, 'GradScaler'):\n    scaler = amp.GradScaler('cpu')\n",
+            "else:\n    scaler = torch.cuda.amp.GradScaler()\n",
+        ),
+        (
+            "if version.parse(torch.__version__) < version.parse('2.3'):\n    scaler = torch.cuda.amp.GradScaler()\n",
+            "else:\n    scaler = torch.amp.GradScaler(device)\n",
+        ),
+        (
+            "try:\n    cast = torch.autocast(device_type=kind)\n",
+            "except (AttributeError, TypeError):\n    cast = torch.cuda.amp.autocast()\n",
+        ),
+    ] {
+        let text = format!("import torch\n\n{newer}{older}");
+        for style in [Style::InPlace, Style::Agnostic] {
+            let ported = port_files(&[("a.py", &text)], &Options { style, ..in_place("xpu") });
+            assert_eq!(ported.files[0].text, text);
+            let told = &ported.files[0].diagnostics;
+            assert!(told.iter().all(|d| d.severity == Severity::Info), "{told:?}");
+        }
+    }
+    // A test for a device is none for a release.
+    check(
+        "if kind == 'cuda':\n    scaler = torch.cuda.amp.GradScaler()\nelse:\n    scaler = torch.amp.GradScaler('cpu')\n",
+        "if kind in ('cuda', 'xpu'):\n    scaler = torch.amp.GradScaler('xpu' if torch.xpu.is_available() else 'cuda')\n\
+         else:\n    scaler = torch.amp.GradScaler('cpu')\n",
+    );
+}
+
+#[test]
+fn what_the_else_does_for_any_device_needs_no_branch() {
+    let start = "device = torch.accelerator.current_accelerator()\n";
+    for kept in [
+        "if device.type == 'cuda':\n    model = torch.nn.DataParallel(model).cuda()\nelse:\n    model.to(device)\n",
+        "if slow:\n    print('slow')\nelif wide and device.type == 'cuda':\n    x = x.cuda(gpu, non_blocking=True)\n    y = y.cuda()\n\
+         else:\n    x, y = x.to(device), y.to(device)\n",
+    ] {
+        check(kept, kept);
+        check(&format!("{start}{kept}"), &format!("{start}{kept}"));
+    }
+    // It does more there.
+    check(
+        "if device.type == 'cuda':\n    x = x.cuda()\n    torch.cuda.synchronize()\nelse:\n    x = x.to(device)\n",
+        "if device.type == 'cuda':\n    x = x.cuda()\n    torch.cuda.synchronize()\nelif device.type == 'xpu':\n    \
+         x = x.to('xpu' if torch.xpu.is_available() else 'cuda')\n    torch.xpu.synchronize()\nelse:\n    x = x.to(device)\n",
+    );
+}
+
+#[test]
+fn a_check_for_cuda_where_the_program_names_it() {
+    for kept in [
+        "if kind == 'cuda':\n    assert torch.cuda.is_available(), 'no CUDA here'\n",
+        "if device.type == 'cuda':\n    if not torch.cuda.is_available():\n        raise SystemExit('no CUDA')\n",
+    ] {
+        check(kept, kept);
+    }
+}
+
+#[test]
+fn what_cuda_alone_can_do_stays_refused() {
+    let others = "if device.type == 'mps':\n    torch.mps.empty_cache()\n";
+    for kept in [
+        "if int4 and device.type != 'cuda':\n    raise SystemExit('--int4 needs --device=cuda')\n",
+        "if fp8:\n    if device.type != 'cuda':\n        print('fp8 needs CUDA, ignored')\n    else:\n        convert(model)\n",
+    ] {
+        let kept = format!("{others}{kept}");
+        check(&kept, &kept);
+    }
+    // The program itself needs a GPU.
+    check(
+        "if train and device.type != 'cuda':\n    raise SystemExit('needs CUDA')\n",
+        "if train and device.type not in ('cuda', 'xpu'):\n    raise SystemExit('needs CUDA')\n",
+    );
+}
+
+#[test]
+fn branches_that_the_program_has_for_the_target() {
+    for kept in [
+        "if device.type == 'cuda':\n    torch.cuda.empty_cache()\nif device.type == 'mps':\n    torch.mps.empty_cache()\n\
+         if device.type == 'xpu':\n    torch.xpu.empty_cache()\n",
+        "HAS_CUDA = torch.cuda.is_available()\nHAS_XPU = torch.xpu.is_available()\nif HAS_CUDA:\n    device = torch.device('cuda')\n\
+         elif HAS_XPU:\n    device = torch.device('xpu')\n",
+        "from accelerate.utils import is_xpu_available\n\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\n\
+         elif is_xpu_available():\n    torch.xpu.empty_cache()\n",
+        "HAS_XPU = torch.xpu.is_available()\nif torch.cuda.is_available():\n    torch.cuda.empty_cache()\nelif HAS_XPU:\n    \
+         torch.xpu.empty_cache()\n",
+    ] {
+        check(kept, kept);
+    }
+}
+
+#[test]
+fn a_program_that_serves_the_target_is_told_so_once() {
+    let told = |text: &str| {
+        let ported = port_files(&[("a.py", text), ("b.py", text)], &Options { style: Style::Auto, ..in_place("xpu") });
+        let all = ported.files.iter().flat_map(|file| &file.diagnostics);
+        all.filter(|d| d.message.contains("code for `xpu` of its own")).count()
+    };
+    let chosen = format!("import torch\n\n{CHOSEN}net.to(device)\n");
+    assert_eq!(told(&chosen), 1);
+    assert_eq!(told(&chosen.replace("net.to(device)", "torch.cuda.synchronize()")), 0, "something is changed");
+    let refused =
+        "import torch\n\nif device.type == 'mps':\n    clear()\nelif device.type == 'xpu':\n    raise RuntimeError\n";
+    assert_eq!(told(refused), 0);
 }

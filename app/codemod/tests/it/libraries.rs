@@ -143,3 +143,13 @@ fn layers_of_operations_that_a_compiler_lacks() {
         "from torch import nn\n\nlayers = nn.SmoothL1Loss(), nn.AdaptiveAvgPool2d(1), nn.MaxPool2d(2)\n",
     );
 }
+
+/// What a program hands to Fabric by a name may mean the CPU.
+#[test]
+fn an_accelerator_behind_a_name_is_told() {
+    let program = "from lightning.fabric import Fabric\n\n\ndef make(accelerator='auto', strategy='auto'):\n    \
+                   return Fabric(accelerator=accelerator, strategy=strategy)\n";
+    for target in ["hpu", "xpu"] {
+        check_said(target, program, "Fabric");
+    }
+}
