@@ -370,18 +370,22 @@ fn conditional(
     let is_delimited = kept.is_empty() && stands_alone(view, node);
     let text = if is_delimited { text } else { format!("({text}){kept}") };
     let added = text.chars().count().saturating_sub(index.text_of(node).chars().count());
-    if !needs_expression && is_long(view, statement, added) {
+    if !needs_expression && is_long(view, node, statement, added) {
         return None;
     }
     lifted.changes = vec![Change::Raw { range, text }];
     Some(lifted)
 }
 
-/// Whether a statement of one line becomes longer than a line should be.
-fn is_long(view: &FileView<'_>, statement: Id, added: usize) -> bool {
-    let text = view.index.text_of(statement);
-    let indent = line_indent(view.index.text, view.index.item(statement).start);
-    !text.contains('\n') && indent.len() + text.chars().count() + added > LINE
+/// Whether a choice in place of all that a statement computes makes a line longer than it should be.
+fn is_long(view: &FileView<'_>, node: Id, statement: Id, added: usize) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let is_whole = index
+        .parent(node)
+        .is_some_and(|parent| [k.assignment, k.return_statement, k.expression_statement].contains(&index.kind(parent)));
+    let text = index.text_of(statement);
+    let indent = line_indent(index.text, index.item(statement).start);
+    is_whole && !text.contains('\n') && indent.len() + text.chars().count() + added > LINE
 }
 
 /// Characters in a line, from which on two statements are easier to read than one with a choice.
