@@ -563,7 +563,8 @@ impl Condition {
             Test::InsideComparison => view.index.ancestors(found.node).any(|a| {
                 view.index.kind(a) == kinds().comparison_operator
                     || (view.index.kind(a) == kinds().call
-                        && python::names::called_name(&view.index, a) == Some("startswith"))
+                        && python::names::called_name(&view.index, a)
+                            .is_some_and(|name| ["startswith", "hasattr"].contains(&name)))
             }),
             Test::HasKeyword(names) => names.iter().any(|name| has_keyword(s, found.node, name)),
             Test::HasArgument(name, pattern) => surroundings::has_argument(s, found, name, pattern),

@@ -176,9 +176,14 @@ pub(crate) fn lift(
         if out.iter().any(|fix| fix.changes.iter().any(asks))
             && let Some(first) = out.iter_mut().min_by_key(|fix| fix.rank)
         {
-            let text = requote(&switch.definition, view.layout.quote);
-            first.blocks.insert(0, BroughtBlock { name: switch.name.clone(), text });
-            first.imports.extend(switch.imports.iter().cloned());
+            // Below the program's own imports: what stands above them may have to run before PyTorch is loaded.
+            let missing = |import: &&String| {
+                let name = import.rsplit(' ').next().unwrap_or(import);
+                !view.binds_at_top(name, view.index.text.len(), true)
+            };
+            let mut text: String = switch.imports.iter().filter(missing).map(|import| format!("{import}\n")).collect();
+            text += &format!("\n{}", requote(&switch.definition, view.layout.quote));
+            first.blocks.insert(0, BroughtBlock { name: switch.name.clone(), text: text.trim_start().to_owned() });
         }
     }
     Lifted { fixes: out, stranded, stays }

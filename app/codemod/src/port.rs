@@ -35,6 +35,7 @@ use crate::settings::Settings;
 use annotation::annotations;
 use finish::finish;
 use gate::Fault;
+use guide::Switch;
 use left_to_vendor::leave_to_vendor;
 pub use new_files::keep_existing;
 use plan::{Notes, Plan};
@@ -130,6 +131,7 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         wraps_models: None,
         replicates_models: None,
         moves_models: None,
+        switch: None,
         trace: &trace,
         origins: Vec::new(),
         refused: RefCell::default(),
@@ -172,8 +174,11 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
         facts.replicates_models = *plan.replicates_models.get_or_insert(facts.replicates_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
-        let for_all_devices =
-            || target.facts.switch.as_ref().map(|switch| Modes::of_switch(switch, &target.facts.mode));
+        let switch = plan
+            .switch
+            .get_or_insert_with(|| target.facts.switch.as_ref().map(|switch| unused(switch, &all())))
+            .clone();
+        let for_all_devices = || switch.as_ref().map(|switch| Modes::of_switch(switch, &target.facts.mode));
         if plan.style == Style::Agnostic {
             facts.modes = for_all_devices();
         }
@@ -331,6 +336,23 @@ fn uses(view: &FileView<'_>, import: &Range<usize>) -> Vec<usize> {
 /// Messages about code that only the source vendor's machine can run.
 const NAME_LEFT: &str = "cuda_name_left";
 const VENDORS_SOFTWARE: [&str; 4] = ["cuda_software", "cuda_software_used", "cuda_package_left", "cuda_command"];
+
+/// The switch under a name that the program has no other use for.
+fn unused(switch: &Switch, views: &[&FileView<'_>]) -> Switch {
+    let mut switch = switch.clone();
+    let definition = switch.definition.clone();
+    let is_taken = |name: &str| {
+        let own =
+            |view: &&FileView<'_>| view.index.text.contains(definition.split(" = ").last().unwrap_or(&definition));
+        views.iter().any(|view| !own(view) && !view.identifiers(name).is_empty())
+    };
+    let plain = switch.name.clone();
+    while is_taken(&switch.name) {
+        switch.name.push('_');
+    }
+    switch.definition = definition.replace(&plain, &switch.name);
+    switch
+}
 
 /// Whether a project that names no device trains models that can be moved to one.
 fn moves_models(views: &[Option<Rc<FileView<'_>>>], project: &ProjectFacts<'_, '_>) -> bool {

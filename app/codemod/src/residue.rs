@@ -42,7 +42,9 @@ pub(crate) fn residue(
     foreign_modules: &SortedMap<String, String>,
     own_device: Option<&str>,
 ) -> Vec<Found> {
-    let branch = reach.guards.is_some();
+    // Code under a switch is reached where there is no CUDA: questions for it are as in a program for the target alone.
+    let is_switched = project.modes.as_ref().is_some_and(|modes| modes.switch().is_some());
+    let branch = reach.guards.is_some() && !is_switched;
     let k = kinds();
     let view = reach.view;
     let index = &view.index;
@@ -88,6 +90,13 @@ pub(crate) fn residue(
             if reach.has(id) && !found.iter().any(|(.., said)| said.name == "cuda_name_set") {
                 found.push((id, Severity::Info, messages::cuda_name_set(name)));
             }
+            continue;
+        }
+        let defines_switch = |around: Id| {
+            let switch = project.modes.as_ref().and_then(|modes| modes.switch());
+            switch.is_some_and(|switch| index.target(around).is_some_and(|name| index.is_text(name, &switch.name)))
+        };
+        if index.ancestors(id).any(defines_switch) {
             continue;
         }
         // A query is harmless: there is no CUDA, and the result says so.

@@ -216,7 +216,12 @@ fn out_of_turn(step: &TrainingStep<'_, '_>, forward: Id, update: Id, phase: Opti
         let tested =
             above.filter(|a| [k.if_statement, k.try_statement, k.conditional_expression].contains(&index.kind(*a)));
         let is_phase = |test: &Id| phase.is_some() && index.condition(*test).map(|c| index.text_of(c)) == phase;
-        tests.extend(tested.filter(|test| !step.precision.tests.contains(test) && !is_phase(test)));
+        // A test of the target's own decides nothing on the target.
+        let is_own = |test: &Id| {
+            let asked = file.project.modes.as_ref().zip(index.condition(*test));
+            asked.is_some_and(|(modes, condition)| modes.tested(index, condition).is_some())
+        };
+        tests.extend(tested.filter(|test| !step.precision.tests.contains(test) && !is_phase(test) && !is_own(test)));
     }
     let skips = around.into_iter().flat_map(|l| index.of_kind_in(k.continue_statement, l)).copied();
     let skips = skips.filter(|id| *id > forward && *id < update && loop_around(&file, *id) == around);

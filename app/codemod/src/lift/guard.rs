@@ -366,7 +366,10 @@ fn conditional(
         return None;
     }
     let (new, old) = (&new[..new.len() - kept.len()], &old[..old.len() - kept.len()]);
-    let text = format!("{} if {guard} else {old}", operand(new));
+    let text = match new {
+        "True" => format!("{guard} or {}", operand(old)),
+        _ => format!("{} if {guard} else {old}", operand(new)),
+    };
     let is_delimited = kept.is_empty() && stands_alone(view, node);
     let text = if is_delimited { text } else { format!("({text}){kept}") };
     let added = text.chars().count().saturating_sub(index.text_of(node).chars().count());
@@ -377,7 +380,7 @@ fn conditional(
     Some(lifted)
 }
 
-/// Whether a choice in place of all that a statement computes makes a line longer than it should be.
+/// Whether a choice in place of all that a statement computes is hard to read: over several lines, or in one that gets too long.
 fn is_long(view: &FileView<'_>, node: Id, statement: Id, added: usize) -> bool {
     let (k, index) = (kinds(), &view.index);
     let is_whole = index
@@ -385,7 +388,7 @@ fn is_long(view: &FileView<'_>, node: Id, statement: Id, added: usize) -> bool {
         .is_some_and(|parent| [k.assignment, k.return_statement, k.expression_statement].contains(&index.kind(parent)));
     let text = index.text_of(statement);
     let indent = line_indent(index.text, index.item(statement).start);
-    is_whole && !text.contains('\n') && indent.len() + text.chars().count() + added > LINE
+    is_whole && (text.contains('\n') || indent.len() + text.chars().count() + added > LINE)
 }
 
 /// Characters in a line, from which on two statements are easier to read than one with a choice.
@@ -397,7 +400,10 @@ fn shared_end(a: &str, b: &str) -> usize {
     let is_name =
         |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.".contains(&c));
     let dots = b.match_indices('.').map(|(at, _)| at);
-    let ends = dots.filter(|at| is_name(&b[..*at]) && a.strip_suffix(&b[*at..]).is_some_and(is_name));
+    let package = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let is_beside = |other: &str, name: &str| is_name(other) && package(other) == package(name);
+    let ends = dots
+        .filter(|at| is_name(&b[..*at]) && a.strip_suffix(&b[*at..]).is_some_and(|other| is_beside(other, &b[..*at])));
     ends.map(|at| b.len() - at).next().unwrap_or_default()
 }
 

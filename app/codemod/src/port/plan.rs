@@ -12,6 +12,7 @@ use crate::ported::{Options, Style};
 use crate::recipe::{Body, CompiledRule, Recipe, Target};
 use crate::rope::Provenance;
 use crate::settings::Settings;
+use guide::Switch;
 use python::tree::Id;
 use sorting::{SortedMap, SortedSet};
 use std::cell::{Cell, RefCell};
@@ -56,6 +57,8 @@ pub(super) struct Plan<'a> {
     pub(super) replicates_models: Option<bool>,
     /// Whether the port moves models of a project that names no device.
     pub(super) moves_models: Option<bool>,
+    /// The name by which agnostic style asks for a target that compiles the step; known from the first round on.
+    pub(super) switch: Option<Option<Switch>>,
     pub(super) trace: &'a RefCell<Trace>,
     /// By file, from the first round on.
     pub(super) origins: Vec<Origin>,

@@ -90,7 +90,7 @@ impl MixedPrecision {
         let k = kinds();
         let index = &file.index;
         let mut out = Self::default();
-        for &test in index.of_kind_in(k.if_statement, whole) {
+        for &test in index.of_kind_in(k.if_statement, whole).iter().filter(|test| file.is_reached(**test)) {
             if let Some(body) = mean_of_loss(file, test) {
                 out.tests.push(test);
                 out.unwrapped.push((test, body));
