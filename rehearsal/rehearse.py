@@ -367,7 +367,7 @@ def twin_result(options, home=None):
     result = twins.run(
         runner, options.on or options.target, machine, list(reversed(folders)), original, options.script, start.arguments,
         original_arguments=start.original if options.twin_args is None else runs.words(options.twin_args), environment=environment,
-        instances=[instance(options, index) for index in range(options.instances)] if options.instances > 1 else (),
+        instances=[instance(options, index) for index in range(options.instances)] if options.instances > 1 and not options.on else (),
         before=start.before, report=report, elsewhere=options.on)
     result.files = files
     return result

@@ -45,6 +45,11 @@ fn matching<'t>(s: &Situation<'_, 't>, pattern: &NodePattern, captures: &Capture
     }
     let mut nodes = possible(view, pattern, captures);
     nodes.retain(|n| pattern.matches(index, &view.names, *n, &mut captures.clone()));
+    if s.project.modes.as_ref().is_some_and(|modes| modes.switch().is_some()) {
+        // The other arm has the program for the devices that it had.
+        let file = FileInProject { view, project: s.project };
+        nodes.retain(|n| file.is_reached(*n));
+    }
     let nodes: Rc<[Id]> = nodes.into();
     s.searches.borrow_mut().insert(key, Rc::clone(&nodes));
     nodes

@@ -8,6 +8,7 @@ pub(super) fn first_of(fixes: &[Fix]) -> Fix {
     fix.applicability = fixes.iter().map(|f| f.applicability).max().unwrap_or(fix.applicability);
     fix.lift = Lift::AsWritten;
     fix.owned = fix.at..fix.at;
+    fix.blocks = fixes.iter().flat_map(|f| f.blocks.iter().cloned()).collect();
     fix
 }
 
