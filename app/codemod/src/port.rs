@@ -40,6 +40,7 @@ use left_to_vendor::leave_to_vendor;
 pub use new_files::keep_existing;
 use plan::{Notes, Plan};
 use python::Trees;
+use python::strings::requote;
 use round::round;
 use rustc_hash::{FxHashSet, FxHasher};
 use sorting::{SortedMap, SortedSet};
@@ -174,10 +175,8 @@ fn port_states(states: &mut [State<'_>], recipes: &RecipeSet, options: &Options)
         facts.wraps_models = *plan.wraps_models.get_or_insert(facts.wraps_models);
         facts.replicates_models = *plan.replicates_models.get_or_insert(facts.replicates_models);
         facts.moves_models = *plan.moves_models.get_or_insert_with(|| moves_models(&views, &facts));
-        let switch = plan
-            .switch
-            .get_or_insert_with(|| target.facts.switch.as_ref().map(|switch| unused(switch, &all())))
-            .clone();
+        let switch =
+            plan.switch.get_or_insert_with(|| target.facts.switch.as_ref().map(|switch| named(switch, &all()))).clone();
         let for_all_devices = || switch.as_ref().map(|switch| Modes::of_switch(switch, &target.facts.mode));
         if plan.style == Style::Agnostic {
             facts.modes = for_all_devices();
@@ -337,21 +336,18 @@ fn uses(view: &FileView<'_>, import: &Range<usize>) -> Vec<usize> {
 const NAME_LEFT: &str = "cuda_name_left";
 const VENDORS_SOFTWARE: [&str; 4] = ["cuda_software", "cuda_software_used", "cuda_package_left", "cuda_command"];
 
-/// The switch under a name that the program has no other use for.
-fn unused(switch: &Switch, views: &[&FileView<'_>]) -> Switch {
-    let mut switch = switch.clone();
-    let definition = switch.definition.clone();
-    let is_taken = |name: &str| {
-        let own =
-            |view: &&FileView<'_>| view.index.text.contains(definition.split(" = ").last().unwrap_or(&definition));
-        views.iter().any(|view| !own(view) && !view.identifiers(name).is_empty())
-    };
-    let plain = switch.name.clone();
-    while is_taken(&switch.name) {
-        switch.name.push('_');
+/// The switch under the name that an earlier port gave it, or one that the program has no other use for.
+fn named(switch: &Switch, views: &[&FileView<'_>]) -> Switch {
+    let mut named = switch.clone();
+    loop {
+        let texts = ['"', '\''].map(|quote| requote(&named.definition, quote));
+        let is_defined = views.iter().any(|view| texts.iter().any(|text| view.index.text.contains(text)));
+        if is_defined || views.iter().all(|view| view.identifiers(&named.name).is_empty()) {
+            return named;
+        }
+        let name = format!("{}_", named.name);
+        named = Switch { definition: switch.definition.replace(&switch.name, &name), name, ..named };
     }
-    switch.definition = definition.replace(&plain, &switch.name);
-    switch
 }
 
 /// Whether a project that names no device trains models that can be moved to one.

@@ -540,6 +540,45 @@ fn a_target_that_compiles_the_step_stands_behind_a_switch() {
 }
 
 #[test]
+fn a_switch_has_a_name_of_its_own_and_the_file_s_quotes() {
+    let text = "import torch\n\nUSE_IPU = False\nname = 'a'\nnet = torch.nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+                for x, y in loader:\n    opt.zero_grad()\n    loss = torch.nn.functional.mse_loss(net(x), y)\n    \
+                with torch.cuda.amp.autocast():\n        pass\n    loss.backward()\n    opt.step()\n";
+    let new = &ported("ipu", text).files[0].text;
+    assert!(
+        new.contains("\nUSE_IPU_ = importlib.util.find_spec('poptorch')") && new.contains("if USE_IPU_:\n"),
+        "{new}"
+    );
+    assert_eq!(&ported("ipu", new).files[0].text, new);
+    let plain = &ported("ipu", &text.replace("USE_IPU = False\n", "")).files[0].text;
+    assert!(plain.contains("\nUSE_IPU = importlib.util.find_spec('poptorch')"), "{plain}");
+    assert_eq!(&ported("ipu", plain).files[0].text, plain);
+}
+
+/// What the program does for the devices that it had stays outside the test, and is not changed.
+#[test]
+fn the_program_s_own_code_is_the_same_beside_a_switch() {
+    let step = |more: &str| {
+        format!(
+            "import os\nos.environ[\"OMP_NUM_THREADS\"] = \"1\"\nfrom torch import nn, optim\nimport torch.nn.functional as F\n\n\
+             net = nn.Linear(3, 3)\nopt = optim.SGD(net.parameters(), lr=0.1)\nfor x, y in loader:\n    opt.zero_grad()\n    \
+             loss = F.mse_loss(net(x), y)\n{more}    loss.backward()\n    opt.step()\n"
+        )
+    };
+    let new = &ported("ipu", &step("    if n_gpu > 1:\n        loss = loss.mean()\n")).files[0].text;
+    let environment = new.find("os.environ").unwrap();
+    assert!(new.find("import torch\n").is_some_and(|import| import > environment), "{new}");
+    assert!(new.contains("if n_gpu > 1:") && new.contains("training_step = ipu_training_step("), "{new}");
+    let saved = "    best = {k: v.cpu() for k, v in net.state_dict().items()}\n";
+    let new = &ported("ipu", &step(saved)).files[0].text;
+    assert!(
+        new.contains("    else:\n        best = {k: v.cpu() for k, v in")
+            || new.contains("else {k: v.cpu() for k, v in"),
+        "{new}"
+    );
+}
+
+#[test]
 fn a_helper_of_another_file_asks_the_switch_too() {
     let step = "import torch\nfrom helper import put\n\nnet = torch.nn.Linear(3, 3).cuda()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
                 for x, y in loader:\n    x, y = put(x), put(y)\n    opt.zero_grad()\n    \
