@@ -58,12 +58,12 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     let mut budgets = Vec::new();
     for (name, bar, ceiling) in [
         ("page", 260.0, 403.3),
-        ("engine", 640.0, 1094.0),
+        ("engine", 640.0, 1109.0),
         ("launch", 260.0, 260.0),
         ("check", 260.0, 260.0),
         ("desk", 150.0, 150.0),
         ("larcv", 180.0, 183.0),
-        ("guide_file", 150.0, 224.0),
+        ("guide_file", 150.0, 225.5),
         ("site_file", 150.0, 150.0),
         ("own_script", 150.0, 168.0),
     ] {
@@ -100,7 +100,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
             );
         }
         let name = folder.strip_prefix(dist).unwrap_or(folder);
-        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 61.2 });
+        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 62.4 });
     }
     Ok(budgets)
 }
