@@ -142,7 +142,8 @@ impl<'a> ByDevice<'a> {
             && index.parts(test).any(|side| self.names(view, side, |kind| kind == self.kind))
     }
 
-    /// Whether an `if` above or below another, with only such between them, asks for the target what that one asks for CUDA.
+    /// Whether an `if` above or below another, with only such between them, asks for the target what that one asks for CUDA,
+    /// and does for it what that one does.
     fn is_asked_beside(&self, view: &FileView<'_>, chain: Id) -> bool {
         let (k, index) = (kinds(), &view.index);
         let Some(asked) = index.condition(chain).and_then(|test| self.asked(view, test, false)) else { return false };
@@ -151,7 +152,27 @@ impl<'a> ByDevice<'a> {
         let is_if = |statement: &&Id| index.kind(**statement) == k.if_statement;
         let mut runs = statements.split(|statement| !is_if(&statement));
         let asks = |other: &Id| index.condition(*other).is_some_and(|test| index.is_text(test, &asked));
-        runs.any(|run| run.contains(&chain) && run.iter().any(asks))
+        runs.any(|run| {
+            run.contains(&chain) && run.iter().any(|other| asks(other) && self.does_the_same(view, chain, *other))
+        })
+    }
+
+    /// Whether the body of an `if` for the target does what that of one for CUDA does: it has the counterpart of each of its calls
+    /// of `torch.cuda` or, without such calls, the same code with the target's name.
+    fn does_the_same(&self, view: &FileView<'_>, vendors: Id, targets: Id) -> bool {
+        let (k, index) = (kinds(), &view.index);
+        let (Some(vendors), Some(targets)) = (index.consequence(vendors), index.consequence(targets)) else {
+            return false;
+        };
+        let called = |within: Id, module: &str| -> Vec<String> {
+            let names = index.of_kind_in(k.call, within).iter().filter_map(|call| view.qualified(*call));
+            names.filter_map(|name| name.strip_prefix(module).map(str::to_owned)).collect()
+        };
+        let (asked, there) = (called(vendors, "torch.cuda."), called(targets, &format!("torch.{}.", self.kind)));
+        match asked.is_empty() {
+            true => index.is_text(targets, &index.text_of(vendors).replace("cuda", self.kind)),
+            false => asked.iter().all(|name| there.contains(name)),
+        }
     }
 
     /// Whether a test turns something away that CUDA alone can do, in a program that serves others: it says so, and asks
@@ -354,7 +375,11 @@ impl Guards for ByDevice<'_> {
     }
 
     fn retargeted(&self, code: &str) -> String {
-        code.to_owned()
+        // In the target's branch a question for either device is one for the target.
+        ['"', '\''].iter().fold(code.to_owned(), |code, quote| {
+            let available = requote(self.available, *quote);
+            code.replace(&format!("torch.cuda.is_available() or {available}"), &available)
+        })
     }
 
     fn guard_at(&self, view: &FileView<'_>, project: &ProjectFacts<'_, '_>, id: Id) -> Option<String> {

@@ -259,7 +259,7 @@ fn write_run(
     let start = index.item(run[0]).start;
     let end = statement_end(view, last);
     let old = decided(&dedent(&text[start..end], indent), guard, false);
-    let written = if new.is_empty() {
+    let written = if new.iter().all(|line| line.trim() == "pass") {
         format!("if {}:\n{}", negated(guard), indent_all(&old, unit_indent))
     } else {
         format!("{}\nelse:\n{}", under(&new, guard), indent_all(&old, unit_indent))

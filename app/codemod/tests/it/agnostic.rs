@@ -898,3 +898,27 @@ fn a_program_that_serves_the_target_is_told_so_once() {
         "import torch\n\nif device.type == 'mps':\n    clear()\nelif device.type == 'xpu':\n    raise RuntimeError\n";
     assert_eq!(told(refused), 0);
 }
+
+/// A test for the target beside one for CUDA is its branch only if it does the same.
+#[test]
+fn a_test_for_the_target_that_does_something_else_is_no_branch() {
+    let text = "import torch\n\n\ndef wait(device):\n    if device.type == \"xpu\":\n        torch.xpu.synchronize()\n    \
+                if device.type == \"cuda\":\n        torch.cuda.synchronize()\n    if device.type == \"cuda\":\n        \
+                torch.cuda.reset_peak_memory_stats()\n";
+    let new = &ported("xpu", text).files[0].text;
+    assert!(
+        new.contains("torch.xpu.reset_peak_memory_stats()") && new.matches("torch.xpu.synchronize()").count() == 1,
+        "{new}"
+    );
+}
+
+#[test]
+fn the_target_s_branch_asks_for_the_target() {
+    let text = "import torch\n\n\ndef pick(name):\n    device = torch.device(name)\n    if device.type == \"cuda\":\n        \
+                if not torch.cuda.is_available():\n            raise RuntimeError(\"no GPU\")\n        \
+                device = torch.device(device.type, torch.cuda.current_device())\n    elif device.type == \"mps\":\n        \
+                device = torch.device(\"mps\")\n    return device\n";
+    let new = &ported("xpu", text).files[0].text;
+    let branch = new.split("elif device.type == \"xpu\":").nth(1).unwrap_or_default();
+    assert!(branch.contains("torch.xpu.is_available()") && !branch.contains("torch.cuda."), "{new}");
+}
