@@ -33,7 +33,7 @@ messages! {
 
 /// Blocks of Python.
 pub(super) const BLOCKS: &[BlockShape] = &[
-    BlockShape::new(IMPORT, &["other_modes"]),
+    BlockShape::new(IMPORT, &["other_modes", "switched"]),
     BlockShape::new(
         DEFINITIONS,
         &[

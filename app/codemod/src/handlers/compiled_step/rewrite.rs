@@ -341,7 +341,9 @@ fn definitions(parts: &[(Plan<'_, '_>, Unit<'_>)], below: Id, has_torch: bool) -
     };
     let header = end_of_imports(file, first.step.whole).map_or(below, |end| end.max(below));
     let text = format!("\n\n{}", first.block(DEFINITIONS, &values));
-    let import = first.block(IMPORT, &Values::default().flag("other_modes", is_branch)).trim_end().to_owned();
+    let has_switch = file.project.modes.as_ref().is_some_and(|modes| modes.switch().is_some());
+    let import = Values::default().flag("other_modes", is_branch).flag("switched", has_switch);
+    let import = first.block(IMPORT, &import).trim_end().to_owned();
     let import = if has_torch { import } else { format!("import torch\n{import}") };
     vec![line_after(below, import), line_after(header, text)]
 }
