@@ -23,7 +23,7 @@ mod trials;
 pub mod twin;
 pub mod unblock;
 
-pub use choice::Choice;
+pub use choice::{Choice, Switches};
 pub use files::{Delivery, EDITS_INCLUDED, File};
 pub use guides::{GUIDES_FOLDER, Guides, said_of};
 pub use painted::PaintedLine;
@@ -253,7 +253,11 @@ impl State {
 
     /// Title of a recipe, or its id where it has none.
     pub fn title(&self, id: &str) -> String {
-        self.recipe(id).map_or_else(|| id.to_owned(), |recipe| recipe.title.clone())
+        match self.recipe(id) {
+            Some(recipe) => recipe.title.clone(),
+            None if id.starts_with("engine#") => todo::engine_title(id).to_owned(),
+            None => id.to_owned(),
+        }
     }
 
     /// The engine's options.
@@ -262,9 +266,9 @@ impl State {
             target: self.choice.target.clone(),
             style: self.choice.style,
             sdk: self.choice.sdk.clone(),
-            allow_unsafe: self.choice.allow_unsafe,
+            allow_unsafe: self.choice.switches.allow_unsafe,
             options: self.choice.options.clone(),
-            annotate: false,
+            annotate: self.choice.switches.annotate,
             rejected_recipes: self.rejected.recipes.clone(),
             rejected_edits: self.rejected.edits.iter().map(|edit| format!("{}:{}", edit.path, edit.id)).collect(),
         }

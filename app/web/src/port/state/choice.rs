@@ -15,8 +15,8 @@ pub struct Choice {
     pub style: Style,
     /// SDK version; `None` means the newest.
     pub sdk: Option<String>,
-    /// Whether to apply unsafe edits.
-    pub allow_unsafe: bool,
+    /// Unsafe edits, and comments.
+    pub switches: Switches,
     /// Named options of the recipes.
     pub options: SortedMap<String, String>,
     /// The user's own guides; saved apart from the rest, which is older.
@@ -24,9 +24,32 @@ pub struct Choice {
     pub guides: Guides,
 }
 
+/// What a port contains beside the safe edits. Kept as one byte, which was `allow_unsafe` alone at first: a page that knows
+/// no more than that rejects links that want comments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "u8", into = "u8")]
+pub struct Switches {
+    /// Whether to apply unsafe edits.
+    pub allow_unsafe: bool,
+    /// Whether to put a comment above each place that is left to the user.
+    pub annotate: bool,
+}
+
+impl From<u8> for Switches {
+    fn from(bits: u8) -> Self {
+        Self { allow_unsafe: bits & 1 != 0, annotate: bits & 2 != 0 }
+    }
+}
+
+impl From<Switches> for u8 {
+    fn from(switches: Switches) -> Self {
+        u8::from(switches.allow_unsafe) | u8::from(switches.annotate) << 1
+    }
+}
+
 impl Hash for Choice {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.target, self.style as u8, &self.sdk, self.allow_unsafe, &self.options).hash(state);
+        (&self.target, self.style as u8, &self.sdk, self.switches, &self.options).hash(state);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::port::state::lines::{Lines, Splice};
 use crate::port::state::original::Original;
 use crate::port::state::project::name_in;
 use crate::port::state::steps::Steps;
-use crate::port::state::{Choice, Guides, Jump, Notice, Panel, RejectedEdit, State, Undo};
+use crate::port::state::{Choice, Guides, Jump, Notice, Panel, RejectedEdit, State, Switches, Undo};
 use codemod::{Example, Options};
 use python::SourceFile;
 use python::notebook::{Notebook, is_notebook};
@@ -100,8 +100,9 @@ impl State {
 
     /// Opens an example from a guide; returns false if it is already open.
     pub fn open_example(&mut self, example: Example) -> bool {
-        let Options { target, style, sdk, allow_unsafe, options, .. } = example.options;
-        let choice = Choice { target, style, sdk, allow_unsafe, options, ..Choice::default() };
+        let Options { target, style, sdk, allow_unsafe, annotate, options, .. } = example.options;
+        let switches = Switches { allow_unsafe, annotate };
+        let choice = Choice { target, style, sdk, switches, options, ..Choice::default() };
         self.open_share(Share { files: vec![example.file], choice, ..Share::default() })
     }
 

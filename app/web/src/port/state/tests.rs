@@ -289,12 +289,12 @@ fn what_is_given_takes_no_place_from_the_users_own() {
 #[test]
 fn a_choice_that_came_along_goes_with_what_it_came_with() {
     let mut state = State::default();
-    state.choose(|choice| choice.allow_unsafe = true);
+    state.choose(|choice| choice.switches.allow_unsafe = true);
     state.open_share(shared("one.py", Style::Branch));
-    assert_eq!((state.choice.style, state.choice.allow_unsafe), (Style::Branch, false));
+    assert_eq!((state.choice.style, state.choice.switches.allow_unsafe), (Style::Branch, false));
     state.choose(|choice| choice.sdk = Some("1.8".into()));
     state.open(vec![source("own.py", "z\n")]);
-    let own = Choice { allow_unsafe: true, sdk: Some("1.8".into()), ..Choice::default() };
+    let own = Choice { switches: Switches::from(1), sdk: Some("1.8".into()), ..Choice::default() };
     assert_eq!(state.choice, own);
     state.open_share(shared("one.py", Style::Branch));
     state.type_text(&Splice { start: 0, end: 2, text: String::new() }, false);
@@ -342,6 +342,20 @@ fn edits_are_counted_and_openings_of_links_are_not() {
 }
 
 #[test]
+fn comments_at_open_places_are_shared_and_older_links_have_none() {
+    let with = |switches| Share { choice: Choice { switches, ..Choice::default() }, ..shared("one.py", Style::Auto) };
+    for bits in 0..4 {
+        let share = with(Switches::from(bits));
+        let bytes = share.to_bytes();
+        assert_eq!(Share::from_bytes(&bytes).as_ref(), Some(&share));
+        let mut state = State::default();
+        state.open_share(share);
+        assert_eq!((state.options().allow_unsafe, state.options().annotate), (bits & 1 != 0, bits & 2 != 0));
+    }
+    assert_eq!(u8::from(Switches { allow_unsafe: true, annotate: false }), u8::from(true), "as links had it at first");
+}
+
+#[test]
 fn the_matrix_is_made_of_the_project_as_it_is() {
     let mut state = ported();
     assert_eq!(state.take_unsent(), Delivery::All);
@@ -354,7 +368,7 @@ fn the_matrix_is_made_of_the_project_as_it_is() {
     state.matrix.done = 2;
     state.choice.target = "ipu".into();
     assert_eq!(column(&mut state), None, "the chosen target is one of the columns");
-    state.choice.allow_unsafe = true;
+    state.choice.switches.allow_unsafe = true;
     assert_eq!(column(&mut state), Some(0));
     (state.matrix.done, state.run) = (2, Run::Waiting);
     state.type_text(&Splice { start: 0, end: 0, text: "y = 2\n".into() }, false);

@@ -196,9 +196,10 @@ fn behind_title<'a>(message: &'a str, title: &str) -> &'a str {
 }
 
 /// A title for the engine's own messages.
-fn engine_title(id: &str) -> &'static str {
+pub(super) fn engine_title(id: &str) -> &'static str {
     match id.strip_prefix("engine#") {
         Some("syntax") => "Syntax errors",
+        Some("annotation") => "Comments at open places",
         Some("residue" | "cuda-software") => "References to CUDA and NVIDIA",
         _ => "Other messages",
     }

@@ -50,7 +50,7 @@ impl State {
     pub fn unblock(&mut self, by: &Unblocking) {
         self.choose(|choice| match by {
             Unblocking::Style(style) => choice.style = *style,
-            Unblocking::Unsafe => choice.allow_unsafe = true,
+            Unblocking::Unsafe => choice.switches.allow_unsafe = true,
             Unblocking::Option { name, value, .. } => drop(choice.options.insert(name.clone(), value.clone())),
             Unblocking::Sdk(sdk) => choice.sdk = Some(sdk.clone()),
             Unblocking::Target { id, .. } => choice.target.clone_from(id),

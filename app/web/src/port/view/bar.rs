@@ -13,7 +13,7 @@ use leptos::prelude::*;
 #[component]
 pub(super) fn Bar() -> impl IntoView {
     let session: Session = expect_context();
-    let is_unsafe = session.memo(|state| state.choice.allow_unsafe);
+    let is_unsafe = session.memo(|state| state.choice.switches.allow_unsafe);
     view! {
         <div class="port-bar">
             <h1>"Port a training script"</h1>
@@ -40,7 +40,7 @@ pub(super) fn Bar() -> impl IntoView {
                         prop:checked=is_unsafe
                         on:change=move |event| {
                             let on = event_target_checked(&event);
-                            session.change_and_port(|state| state.choose(|choice| choice.allow_unsafe = on));
+                            session.change_and_port(|state| state.choose(|choice| choice.switches.allow_unsafe = on));
                         }
                     />
                     <span>"Include changes that may alter results"</span>

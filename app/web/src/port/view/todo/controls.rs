@@ -15,6 +15,7 @@ pub(super) fn Controls() -> impl IntoView {
     });
     let grouping = session.memo(|state| state.todo.grouping);
     let filter = session.memo(|state| state.todo.filter.clone());
+    let annotate = session.memo(|state| state.choice.switches.annotate);
     let open_only = session.memo(|state| state.todo.open_only);
     view! {
         <div class="todo-controls">
@@ -56,6 +57,18 @@ pub(super) fn Controls() -> impl IntoView {
                     }
                 />
                 "Hide done"
+            </label>
+            <label class="switch" title="One comment above each statement with something left to do, in the port and its patch. A later port removes those that are done.">
+                <input
+                    type="checkbox"
+                    id="annotate"
+                    prop:checked=annotate
+                    on:change=move |event| {
+                        let on = event_target_checked(&event);
+                        session.change_and_port(|state| state.choose(|choice| choice.switches.annotate = on));
+                    }
+                />
+                "Comments in the code"
             </label>
             <span class="summary" role="status">{progress}</span>
         </div>
