@@ -100,7 +100,7 @@ fn needs_cuda(view: &FileView<'_>, test: Id, answer: bool) -> bool {
     }
     if kind == k.boolean_operator {
         let needs = |part: Id| needs_cuda(view, part, answer);
-        return if (operator(view, test) == "and") == answer { parts.any(needs) } else { parts.all(needs) };
+        return if (view.index.operator(test) == "and") == answer { parts.any(needs) } else { parts.all(needs) };
     }
     answer && means_cuda(view, test, 3)
 }
@@ -138,7 +138,8 @@ fn denied(view: &FileView<'_>, test: Id) -> Option<Id> {
     if kind == k.not_operator {
         return parts.next().filter(|inner| means_cuda(view, *inner, 3));
     }
-    let combines = kind == k.parenthesized_expression || kind == k.boolean_operator && operator(view, test) == "or";
+    let combines =
+        kind == k.parenthesized_expression || kind == k.boolean_operator && view.index.operator(test) == "or";
     combines.then(|| parts.find_map(|part| denied(view, part))).flatten()
 }
 
@@ -161,9 +162,10 @@ fn means_another_system(view: &FileView<'_>, test: Id) -> bool {
     let kind = index.kind(test);
     if kind == k.comparison_operator {
         let names = |part| matches!(plain_string(index, part), Some("Darwin" | "darwin" | "Windows" | "win32" | "nt"));
-        return operator(view, test) == "==" && index.parts(test).any(names);
+        return view.index.operator(test) == "==" && index.parts(test).any(names);
     }
-    let combines = kind == k.parenthesized_expression || kind == k.boolean_operator && operator(view, test) == "and";
+    let combines =
+        kind == k.parenthesized_expression || kind == k.boolean_operator && view.index.operator(test) == "and";
     combines && index.parts(test).any(|part| means_another_system(view, part))
 }
 
@@ -262,7 +264,7 @@ pub(crate) fn means_cuda(view: &FileView<'_>, test: Id, depth: u8) -> bool {
         return index.parts(test).next().is_some_and(|inner| means_cuda(view, inner, depth));
     }
     if kind == k.boolean_operator {
-        return operator(view, test) == "and" && index.parts(test).any(|part| means_cuda(view, part, depth));
+        return view.index.operator(test) == "and" && index.parts(test).any(|part| means_cuda(view, part, depth));
     }
     if kind == k.comparison_operator {
         return compares_above(view, test) || is_cuda_among(view, test) || has_version(view, test);
@@ -326,15 +328,6 @@ pub(crate) fn reads_default(view: &FileView<'_>, project: &ProjectFacts<'_, '_>,
     tests.all(|test| test.is_some()).then_some(first)
 }
 
-/// The text between the two operands, without what only continues the line.
-fn operator<'t>(view: &FileView<'t>, node: Id) -> &'t str {
-    let index = &view.index;
-    let parts: Vec<Id> = index.parts(node).collect();
-    let [left, right] = parts.as_slice() else { return "" };
-    let between = index.text.get(index.range(*left).end..index.range(*right).start).unwrap_or_default();
-    between.split('#').next().unwrap_or_default().trim_matches([' ', '\t', '\r', '\n', '\\'])
-}
-
 /// `torch.cuda.device_count() > 1`
 fn compares_above(view: &FileView<'_>, comparison: Id) -> bool {
     let index = &view.index;
@@ -343,7 +336,7 @@ fn compares_above(view: &FileView<'_>, comparison: Id) -> bool {
         index.callee(call).is_some_and(|callee| view.names.stands_for(index, callee, "torch.cuda.device_count"))
     };
     matches!(parts.as_slice(), [count, number]
-        if operator(view, comparison) == ">" && counts(*count) && index.text_of(*number).bytes().all(|b| b.is_ascii_digit()))
+        if view.index.operator(comparison) == ">" && counts(*count) && index.text_of(*number).bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The version of CUDA that PyTorch was built with, which is none in a build for another device.
@@ -356,14 +349,14 @@ fn has_version(view: &FileView<'_>, comparison: Id) -> bool {
     let mut sides = view.index.parts(comparison);
     let is_first = sides.next().is_some_and(|version| is_version(view, version));
     let is_other = sides.next().is_some_and(|none| view.index.kind(none) == kinds().none);
-    is_first && is_other && matches!(operator(view, comparison), "is not" | "!=")
+    is_first && is_other && matches!(view.index.operator(comparison), "is not" | "!=")
 }
 
 /// `device.type == "cuda"`, `"cuda" in str(device)`: after a port there is no such device, or it is reported where it
 /// is chosen.
 fn is_cuda_among(view: &FileView<'_>, comparison: Id) -> bool {
     let mut sides = view.index.parts(comparison).map(|side| names_cuda_device(view, side));
-    match operator(view, comparison) {
+    match view.index.operator(comparison) {
         "==" => sides.any(|names_cuda| names_cuda),
         "in" => sides.next() == Some(true),
         _ => false,

@@ -1,10 +1,10 @@
-//! Equivalent rewrites of statements: an expression is assigned to a name, and statements that share a line get one
-//! each.
+//! Equivalent rewrites: an expression is assigned to a name, statements that share a line get one each, and a choice whose
+//! answer is known is the arm that it selects.
 
-use crate::edit::{Change, dedent, unindented};
+use crate::edit::{Change, Splice, dedent, spliced, unindented};
 use crate::file::PythonFile;
 use crate::lines::line_indent;
-use crate::tree::{Id, kinds};
+use crate::tree::{Id, Index, Tree, kinds};
 use std::ops::Range;
 
 /// A statement whose part `expression` is assigned to `name` in a statement above it; none if there is no place for
@@ -42,4 +42,22 @@ pub fn statements_split(file: &PythonFile<'_>, parts: &[Id]) -> Vec<Change> {
     changes.retain(|change| !change.has_no_place(file) && !change.swallows_comment(file));
     sorting::by_key(&mut changes, Change::node);
     changes
+}
+
+/// Code with one arm of each choice for which there is only that one, among the arm before its test, the test, and the other arm.
+pub fn settled(code: &str, arm: impl Fn(&Index<'_>, [Id; 3]) -> Option<Id>) -> String {
+    let (tree, k) = (Tree::parse(code), kinds());
+    let index = tree.index();
+    let arm_of = |choice: &Id| arm(&index, index.parts(*choice).collect::<Vec<_>>().try_into().ok()?);
+    let mut asked: Vec<Id> = index.of_kind(k.conditional_expression).to_vec();
+    asked.retain(|choice| arm_of(choice).is_some());
+    index.outermost(&mut asked, |choice| *choice);
+    let edits = asked.iter().filter_map(|choice| {
+        let arm = arm_of(choice)?;
+        let brackets = index.parent(*choice).filter(|around| index.kind(*around) == k.parenthesized_expression);
+        let needs_none = [k.identifier, k.attribute, k.string, k.call].contains(&index.kind(arm));
+        let whole = brackets.filter(|_| needs_none).unwrap_or(*choice);
+        Some(Splice { range: index.range(whole), text: index.text_of(arm).to_owned() })
+    });
+    spliced(code, 0..code.len(), edits.collect())
 }

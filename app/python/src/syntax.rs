@@ -97,6 +97,14 @@ impl<'t> Index<'t> {
         .contains(&self.kind(id))
     }
 
+    /// The operator of an operation or a comparison of two operands: `+`, `and`, `not in`; nothing otherwise.
+    pub fn operator(&self, id: Id) -> &'t str {
+        let parts: Vec<Id> = self.parts(id).collect();
+        let [left, right] = parts.as_slice() else { return "" };
+        let between = self.text.get(self.range(*left).end..self.range(*right).start).unwrap_or_default();
+        between.split('#').next().unwrap_or_default().trim_matches([' ', '\t', '\r', '\n', '\\'])
+    }
+
     /// Whether this is the text of a node.
     pub fn is_text(&self, id: Id, text: &str) -> bool {
         self.text_of(id) == text

@@ -6,8 +6,10 @@ use crate::reached::{left_without_cuda, means_cuda, mentions, tests_for, tests_f
 use guide::TorchDevice;
 use python::PythonFile;
 use python::edit::{Splice, spliced};
-use python::names::dotted;
+use python::names::{Binding, dotted};
 use python::origins::Place;
+use python::refactor::settled;
+use python::source::words;
 use python::strings::{plain_string, requote};
 use python::tree::{Id, ROOT, fields, kinds};
 use sorting::SortedSet;
@@ -49,12 +51,22 @@ impl<'a> ByDevice<'a> {
 
     /// The test for such a device in the style of a file.
     pub(crate) fn available(&self, view: &FileView<'_>) -> String {
-        requote(self.available, view.layout.quote)
+        self.available_as(view, view.layout.quote)
     }
 
     /// The same in front of a node.
     fn available_at(&self, view: &FileView<'_>, at: Id) -> String {
-        requote(self.available, view.quote_at(at))
+        self.available_as(view, view.quote_at(at))
+    }
+
+    /// In a file that imports PyTorch under another name, with that name.
+    fn available_as(&self, view: &FileView<'_>, quote: char) -> String {
+        let text = requote(self.available, quote);
+        let mut imported =
+            view.names.bindings.iter().filter(|b| b.qualified == "torch" && b.scope.is_none()).peekable();
+        let Some(Binding { local, .. }) = imported.peek().filter(|_| view.names.is_free("torch")) else { return text };
+        let edits = words(&text, "torch").map(|range| Splice { range, text: local.clone() });
+        spliced(&text, 0..text.len(), edits.collect())
     }
 
     /// Python for the device on which the program runs, in front of a node: what it chose, if that can be read there and is
@@ -92,12 +104,12 @@ impl<'a> ByDevice<'a> {
         }
         if kind == k.boolean_operator {
             let mut parts = index.parts(test);
-            return operator(view, test) == "and" && parts.any(|part| self.asks_target(view, part));
+            return view.index.operator(test) == "and" && parts.any(|part| self.asks_target(view, part));
         }
         if kind == k.comparison_operator {
             // `device.type == "xpu"`, `"xpu" in device`; `device.type in ("cuda", "xpu")` is no question for the target alone.
             let is_target = |side: Id| self.names(view, side, |kind| kind == self.kind);
-            return match operator(view, test) {
+            return match view.index.operator(test) {
                 "==" => index.parts(test).any(is_target),
                 "in" => index.parts(test).next().is_some_and(is_target),
                 ">" => index.text_of(test).starts_with(&format!("torch.{}.device_count()", self.kind)),
@@ -138,7 +150,7 @@ impl<'a> ByDevice<'a> {
             return index.parts(test).next().is_some_and(|inner| self.asks_target(view, inner));
         }
         index.kind(test) == k.comparison_operator
-            && operator(view, test) == "!="
+            && view.index.operator(test) == "!="
             && index.parts(test).any(|side| self.names(view, side, |kind| kind == self.kind))
     }
 
@@ -181,11 +193,12 @@ impl<'a> ByDevice<'a> {
         let (k, index) = (kinds(), &view.index);
         let denies = |part: Id| {
             index.kind(part) == k.comparison_operator
-                && operator(view, part) == "!="
+                && view.index.operator(part) == "!="
                 && index.parts(part).any(|side| plain_string(index, side) == Some("cuda"))
         };
         let parts: Vec<Id> = index.parts(test).filter(|_| index.kind(test) == k.boolean_operator).collect();
-        let is_besides = !parts.is_empty() && operator(view, test) == "and" && parts.iter().any(|part| denies(*part));
+        let is_besides =
+            !parts.is_empty() && view.index.operator(test) == "and" && parts.iter().any(|part| denies(*part));
         let is_under = || {
             let tests = index.ancestors(clause).filter(|around| index.kind(*around) == k.if_statement);
             let mut tests = tests.take(1).filter_map(|around| index.condition(around));
@@ -209,7 +222,7 @@ impl<'a> ByDevice<'a> {
         let index = &view.index;
         let is_other = |kind: &str| DEVICE_TYPES.contains(&kind) && kind != "cuda" && kind != self.kind;
         index.kind(test) == kinds().comparison_operator
-            && operator(view, test) == "=="
+            && view.index.operator(test) == "=="
             && index.parts(test).any(|side| self.names(view, side, is_other))
     }
 
@@ -234,7 +247,7 @@ impl<'a> ByDevice<'a> {
         }
         let quote = view.layout.quote;
         let either = format!("({quote}cuda{quote}, {quote}{}{quote})", self.kind);
-        if or_cuda && kind == k.comparison_operator && operator(view, test) == "==" {
+        if or_cuda && kind == k.comparison_operator && view.index.operator(test) == "==" {
             // `device.type == "cuda"`
             let sides: Vec<Id> = index.parts(test).collect();
             let asked = sides.iter().find(|side| !is_cuda_device(view, **side))?;
@@ -375,10 +388,17 @@ impl Guards for ByDevice<'_> {
     }
 
     fn retargeted(&self, code: &str) -> String {
-        // In the target's branch a question for either device is one for the target.
-        ['"', '\''].iter().fold(code.to_owned(), |code, quote| {
-            let available = requote(self.available, *quote);
-            code.replace(&format!("torch.cuda.is_available() or {available}"), &available)
+        // In the target's branch a question for either device is one for the target, and a choice between them is the target's.
+        let available = ['"', '\''].map(|quote| requote(self.available, quote));
+        let types = ['"', '\''].map(|quote| format!(".type == {quote}{}{quote}", self.kind));
+        let code = available.iter().fold(code.to_owned(), |code, available| {
+            code.replace(&format!("torch.cuda.is_available() or {available}"), available)
+        });
+        settled(&code, |index, [target, asked, vendor]| {
+            let asked = index.text_of(asked);
+            let asks_target = available.iter().any(|own| own == asked) || types.iter().any(|own| asked.ends_with(own));
+            let is_same = index.text_of(vendor).replace("cuda", self.kind) == index.text_of(target);
+            (asks_target && is_same).then_some(target)
         })
     }
 
@@ -395,14 +415,6 @@ impl Guards for ByDevice<'_> {
 fn in_quotes(code: &str, quote: char) -> String {
     let other = if quote == '"' { '\'' } else { '"' };
     if code.contains(quote) { code.to_owned() } else { code.replace(other, &quote.to_string()) }
-}
-
-/// The text between the operands of an operator.
-fn operator<'t>(view: &FileView<'t>, node: Id) -> &'t str {
-    let index = &view.index;
-    let parts: Vec<Id> = index.parts(node).collect();
-    let [left, right] = parts.as_slice() else { return "" };
-    index.text.get(index.range(*left).end..index.range(*right).start).map_or("", str::trim)
 }
 
 /// What is known of the device that an expression holds.

@@ -9,6 +9,7 @@ use python::edit::{
     Change, Splice, at_indent, dedent, lines_in_strings, order, owns_its_lines, spliced, splices, statement_end,
 };
 use python::lines::line_indent;
+use python::refactor::settled;
 use python::tree::{Id, ROOT, Tree, kinds};
 use sorting::{SortedMap, SortedSet};
 use training::modes::Region;
@@ -81,8 +82,8 @@ pub(super) fn guard_all(
     }
 }
 
-/// A fix in an arm for the target, above whose statement its imports need a test of their own.
-pub(super) fn with_imports_under(
+/// A fix in an arm for the target: it asks for the target no more, and above its statement its imports need a test of their own.
+pub(super) fn in_target_branch(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     guards: &dyn Guards,
@@ -93,6 +94,11 @@ pub(super) fn with_imports_under(
         view.statement_of(node).filter(|s| guards.is_agnostic() && guards.region(view, *s) != Region::Target);
     if let Some((statement, guard)) = statement.and_then(|s| Some((s, guards.guard_at(view, project, s)?))) {
         import_under(view, project, &guard, statement, &mut fix, &mut SortedSet::new());
+    }
+    for change in fix.changes.iter_mut().filter(|_| guards.is_agnostic()) {
+        if let Change::Expression { text, .. } | Change::Replace { text, .. } | Change::Insert { text, .. } = change {
+            *text = guards.retargeted(text);
+        }
     }
     fix
 }
@@ -273,16 +279,7 @@ fn decided(code: &str, test: &str, answer: bool) -> String {
     if !code.contains(&format!(" if {test} else ")) {
         return code.to_owned();
     }
-    let tree = Tree::parse(code);
-    let index = tree.index();
-    let mut asked: Vec<Id> = index.of_kind(kinds().conditional_expression).to_vec();
-    asked.retain(|choice| index.condition(*choice).is_some_and(|asks| index.is_text(asks, test)));
-    index.outermost(&mut asked, |choice| *choice);
-    let edits = asked.iter().filter_map(|choice| {
-        let arm = index.parts(*choice).nth(if answer { 0 } else { 2 })?;
-        Some(Splice { range: index.range(*choice), text: index.text_of(arm).to_owned() })
-    });
-    spliced(code, 0..code.len(), edits.collect())
+    settled(code, |index, [yes, asked, no]| index.is_text(asked, test).then_some(if answer { yes } else { no }))
 }
 
 /// `a == B` to `a != B`.
@@ -414,7 +411,8 @@ fn is_a_choice(view: &FileView<'_>, node: Id) -> bool {
         return false;
     };
     let Some(holder) = index.parent(list) else { return false };
-    index.keyword_name(holder) == Some("choices") || index.kind(holder) == k.comparison_operator
+    let is_asked = index.kind(holder) == k.comparison_operator && matches!(index.operator(holder), "in" | "not in");
+    is_asked || index.keyword_name(holder) == Some("choices")
 }
 
 /// An expression in front of an `if`: another choice or a `lambda` needs parentheses there.
@@ -447,7 +445,7 @@ mod tests {
             assert_eq!((decided(before, "USE", true).as_str(), decided(before, "USE", false).as_str()), (yes, no));
         };
         check("x = f(a if USE else b, c)", "x = f(a, c)", "x = f(b, c)");
-        check("x = (g if USE else h).y\nz = 1 if USE else 2", "x = (g).y\nz = 1", "x = (h).y\nz = 2");
+        check("x = (g if USE else h).y\nz = 1 if USE else 2", "x = g.y\nz = 1", "x = h.y\nz = 2");
         check("x = a if USED else b", "x = a if USED else b", "x = a if USED else b");
         check("x = a if not USE else b", "x = a if not USE else b", "x = a if not USE else b");
     }

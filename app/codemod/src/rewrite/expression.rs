@@ -39,7 +39,7 @@ impl Filler<'_, '_, '_, '_> {
             return Ok(Vec::new());
         }
         self.check_places()?;
-        let replacement = &self.bracketed_in_place(replacement);
+        let replacement = &self.bracketed_in_place(replacement)?;
         let change = |range: Range<usize>, text: String| Change::Expression { node, range, text };
         let text = |text: &str| vec![Part::Text(text.to_owned())];
         // A string replaces a string: it keeps the user's quotes.

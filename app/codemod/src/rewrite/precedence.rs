@@ -1,8 +1,9 @@
-//! Brackets around captures that would bind differently in the replacement than in the user's code.
+//! Brackets around captures that would bind differently in the replacement than in the user's code, and around a replacement
+//! that would bind differently in its place than the matched expression did.
 
-use super::filler::Filler;
+use super::filler::{Filler, Refusal};
 use crate::template::{Part, Template};
-use python::tree::{Id, Index, kinds};
+use python::tree::{Id, Index, ROOT, Tree, kinds};
 
 /// How tightly an expression or a place binds, in the order of Python's grammar.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,16 +41,15 @@ impl Filler<'_, '_, '_, '_> {
         Template { parts }
     }
 
-    /// The same for a replacement of the matched expression, which may be a capture alone.
-    pub(super) fn bracketed_in_place(&self, replacement: &Template) -> Template {
-        match replacement.parts.as_slice() {
-            [part] => {
-                let mut parts = Vec::new();
-                self.push(&mut parts, part, around(&self.cx.view.index, self.found.node));
-                Template { parts }
-            }
-            _ => self.bracketed(replacement),
+    /// The same for a replacement of the matched expression, which binds as its place demands.
+    pub(super) fn bracketed_in_place(&self, replacement: &Template) -> Result<Template, Refusal> {
+        let mut template = self.bracketed(replacement);
+        let place = around(&self.cx.view.index, self.found.node);
+        if place > Binding::Bracketed && binding_of(&self.fill(&template)?) < place {
+            template.parts.insert(0, Part::Text("(".to_owned()));
+            template.parts.push(Part::Text(")".to_owned()));
         }
+        Ok(template)
     }
 
     /// Adds a part, with brackets if it binds less tightly than its place.
@@ -65,6 +65,14 @@ impl Filler<'_, '_, '_, '_> {
             parts.extend([Part::Text("(".to_owned()), part.clone(), Part::Text(")".to_owned())]);
         }
     }
+}
+
+/// How tightly code binds that is an expression.
+fn binding_of(code: &str) -> Binding {
+    let tree = Tree::parse(code);
+    let index = tree.index();
+    let expression = index.parts(ROOT).next().and_then(|statement| index.parts(statement).next());
+    expression.map_or(Binding::Primary, |id| binding(&index, id))
 }
 
 /// How tightly an expression binds.
@@ -92,7 +100,7 @@ fn around(index: &Index<'_>, id: Id) -> Binding {
     match kind {
         _ if [k.attribute, k.call, k.subscript].contains(&kind) && is_first => Binding::Primary,
         _ if [k.unary_operator, k.r#await, k.binary_operator].contains(&kind) => Binding::Unary,
-        _ if kind == k.comparison_operator => Binding::Arithmetic,
+        _ if [k.comparison_operator, k.list_splat, k.dictionary_splat].contains(&kind) => Binding::Arithmetic,
         _ if [k.not_operator, k.boolean_operator].contains(&kind) => Binding::Not,
         _ if kind == k.conditional_expression => Binding::Boolean,
         _ if kind == k.keyword_argument => Binding::Expression,

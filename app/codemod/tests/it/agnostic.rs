@@ -838,7 +838,7 @@ fn what_the_else_does_for_any_device_needs_no_branch() {
     check(
         "if device.type == 'cuda':\n    x = x.cuda()\n    torch.cuda.synchronize()\nelse:\n    x = x.to(device)\n",
         "if device.type == 'cuda':\n    x = x.cuda()\n    torch.cuda.synchronize()\nelif device.type == 'xpu':\n    \
-         x = x.to('xpu' if torch.xpu.is_available() else 'cuda')\n    torch.xpu.synchronize()\nelse:\n    x = x.to(device)\n",
+         x = x.to('xpu')\n    torch.xpu.synchronize()\nelse:\n    x = x.to(device)\n",
     );
 }
 
@@ -922,4 +922,66 @@ fn the_target_s_branch_asks_for_the_target() {
     let new = &ported("xpu", text).files[0].text;
     let branch = new.split("elif device.type == \"xpu\":").nth(1).unwrap_or_default();
     assert!(branch.contains("torch.xpu.is_available()") && !branch.contains("torch.cuda."), "{new}");
+}
+
+/// Python would chain `a == x.device.type in (…)`.
+#[test]
+fn a_replacement_binds_as_what_it_replaces() {
+    check("same = a == x.is_cuda\n", "same = a == (x.device.type in (\"cuda\", \"xpu\"))\n");
+    check("count = 1 + x.is_cuda\n", "count = 1 + (x.device.type in (\"cuda\", \"xpu\"))\n");
+    check("both = a and x.is_cuda\n", "both = a and x.device.type in (\"cuda\", \"xpu\")\n");
+    check(
+        "f(x.is_cuda, [x.is_cuda])\n",
+        "f(x.device.type in (\"cuda\", \"xpu\"), [x.device.type in (\"cuda\", \"xpu\")])\n",
+    );
+}
+
+/// A list that is compared as a whole holds the device that was chosen; one that is searched holds all that may be.
+#[test]
+fn a_list_is_compared_or_searched() {
+    let chosen = "names = ['xpu' if device.type == 'xpu' else 'cuda']\n";
+    let program = |line: &str| format!("{CHOICE}names = ['cuda']\n{line}");
+    check(
+        &program("if names == ['cuda']:\n    f()\n"),
+        &format!("{CHOSEN}{chosen}if names == ['xpu' if device.type == 'xpu' else 'cuda']:\n    f()\n"),
+    );
+    check("if device in ['cuda', 'mps']:\n    f()\n", "if device in ['cuda', 'xpu', 'mps']:\n    f()\n");
+}
+
+#[test]
+fn the_target_s_branch_asks_for_it_no_more() {
+    check(
+        "if torch.cuda.is_available():\n    n = torch.cuda.device_count()\n    s = torch.cuda.amp.GradScaler()\n    torch.cuda.reset_peak_memory_stats()\n",
+        "if torch.cuda.is_available():\n    n = torch.cuda.device_count()\n    s = torch.cuda.amp.GradScaler()\n    torch.cuda.reset_peak_memory_stats()\n\
+         elif torch.xpu.is_available():\n    n = torch.xpu.device_count()\n    s = torch.amp.GradScaler(\"xpu\")\n    torch.xpu.reset_peak_memory_stats()\n",
+    );
+}
+
+/// A file that imports PyTorch under another name gets no second import.
+#[test]
+fn torch_keeps_its_name() {
+    let text = "import torch as th\n\nprint(th.cuda.device_count())\n";
+    let new = &ported("xpu", text).files[0].text;
+    assert_eq!(new, "import torch as th\n\nprint((th.xpu if th.xpu.is_available() else th.cuda).device_count())\n");
+}
+
+/// A test for CUDA means that alone where its function has one for the target, not anywhere in the file.
+#[test]
+fn a_test_elsewhere_in_the_file_changes_nothing() {
+    check(
+        "def f():\n    fast = torch.cuda.is_available()\n    return fast\n\n\ndef g():\n    return torch.xpu.is_available()\n",
+        "def f():\n    fast = torch.cuda.is_available() or torch.xpu.is_available()\n    return fast\n\n\ndef g():\n    \
+         return torch.xpu.is_available()\n",
+    );
+}
+
+#[test]
+fn an_imported_function_is_no_model() {
+    let text = "from importlib import import_module\n\nimport torch\n\n\ndef load(names, net, x):\n    \
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n    net(x).sum().backward()\n    optimizer.step()\n    \
+                return [import_module(name) for name in names]\n";
+    for target in ["hpu", "xpu"] {
+        let new = &ported(target, text).files[0].text;
+        assert!(new.contains("[import_module(name) for name in names]") && new != text, "{new}");
+    }
 }

@@ -161,7 +161,7 @@ fn was_divided(view: &FileView<'_>, loss: Id) -> bool {
     let name = index.text_of(loss);
     let mut given = index.assignments_to(name).filter(|a| a.id() < loss).filter_map(|a| a.value());
     let mut changed = index.bindings(name).iter().filter(|a| **a < loss);
-    given.any(|value| is_quotient(view, value)) || changed.any(|a| operator(view, *a) == Some("/="))
+    given.any(|value| is_quotient(view, value)) || changed.any(|a| view.index.operator(*a) == "/=")
 }
 
 /// Whether an expression is a division.
@@ -171,13 +171,5 @@ fn is_quotient(view: &FileView<'_>, mut id: Id) -> bool {
         let Some(inner) = index.parts(id).next() else { return false };
         id = inner;
     }
-    index.kind(id) == k.binary_operator && operator(view, id) == Some("/")
-}
-
-/// The operator of an operation.
-fn operator<'t>(view: &FileView<'t>, operation: Id) -> Option<&'t str> {
-    let index = &view.index;
-    let mut parts = index.parts(operation);
-    let (left, right) = (parts.next()?, parts.next()?);
-    Some(index.text[index.item(left).end..index.item(right).start].trim())
+    index.kind(id) == k.binary_operator && view.index.operator(id) == "/"
 }
