@@ -12,6 +12,7 @@ mod gate;
 mod left_to_vendor;
 mod matched;
 mod new_files;
+mod only_compared;
 mod orphaned;
 mod overlap;
 mod plan;

@@ -923,3 +923,22 @@ fn the_target_s_branch_asks_for_the_target() {
     let branch = new.split("elif device.type == \"xpu\":").nth(1).unwrap_or_default();
     assert!(branch.contains("torch.xpu.is_available()") && !branch.contains("torch.cuda."), "{new}");
 }
+
+#[test]
+fn a_part_of_a_path_is_no_device() {
+    let kept =
+        "from pathlib import Path\n\nhome = Path('/').joinpath('usr', 'local', 'cuda')\nsame = home.parent / 'cuda'\n";
+    check(kept, kept);
+}
+
+#[test]
+fn a_name_that_a_function_only_compares_stays() {
+    let class = "class Session:\n    def __init__(self, path, device='cpu'):\n        if device == 'cpu':\n            self.kinds = ['CPUExecutionProvider']\n\
+                 \x20       elif device == 'cuda':\n            self.kinds = ['CUDAExecutionProvider']\n        else:\n            raise ValueError(path)\n\n\n";
+    for call in ["Session('a.onnx', device='cuda')\n", "Session('a.onnx', 'cuda')\n"] {
+        let text = format!("import torch\n\n{class}{call}");
+        let left = &ported("xpu", &text).files[0];
+        assert_eq!(left.text, text);
+        assert!(left.diagnostics.iter().any(|said| said.severity == Severity::Warning), "{:?}", left.diagnostics);
+    }
+}
