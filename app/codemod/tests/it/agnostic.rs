@@ -925,6 +925,47 @@ fn the_target_s_branch_asks_for_the_target() {
 }
 
 #[test]
+fn a_test_above_what_cuda_alone_has_stays() {
+    let unchanged = |target: &str, text: &str| {
+        let text = format!("import torch\n{text}");
+        assert_eq!(ported(target, &text).files[0].text, text, "{target}");
+    };
+    // The first place with it is outside of the test, and is the one that is reported.
+    let command = "import subprocess\n\n\ndef total():\n    return subprocess.run(['nvidia-smi', '-q'])\n\n\n\
+                   def used():\n    if torch.cuda.is_available():\n        return subprocess.run(['nvidia-smi', '--query'])\n\
+                   \x20   return None\n";
+    unchanged("xpu", command);
+    let compiled = "import torch_tensorrt\n\n\ndef compiled(net, inputs):\n    assert net.device == 'cuda' and net.frozen\n\
+                    \x20   net.net = torch_tensorrt.compile(net.net, inputs=inputs)\n";
+    unchanged("xpu", compiled);
+    let graph = "from pylibcugraphops.pytorch import CSC\n\n\ndef graph(columns, row):\n    if not row.is_cuda:\n\
+                 \x20       raise RuntimeError('a tensor on a GPU is needed')\n    return CSC(columns, row)\n";
+    unchanged("xpu", graph);
+    check(
+        "def start(device):\n    if device in ['lazy', 'cuda']:\n        torch.cuda.set_sync_debug_mode(0)\n    torch.zeros(2, device='cuda')\n",
+        "def start(device):\n    if device in ['lazy', 'cuda']:\n        torch.cuda.set_sync_debug_mode(0)\n    \
+         torch.zeros(2, device='xpu' if torch.xpu.is_available() else 'cuda')\n",
+    );
+    // A program whose check comes before one call of CUDA's runs on both.
+    check(
+        "def main():\n    assert torch.cuda.is_available()\n    torch.cuda.set_sync_debug_mode(1)\n    train()\n",
+        "def main():\n    assert (torch.cuda.is_available() or torch.xpu.is_available())\n    torch.cuda.set_sync_debug_mode(1)\n    train()\n",
+    );
+    check(
+        "def start(device):\n    if device in ['lazy', 'cuda']:\n        torch.cuda.synchronize()\n",
+        "def start(device):\n    if device in ['lazy', 'cuda', 'xpu']:\n        \
+         (torch.xpu if torch.xpu.is_available() else torch.cuda).synchronize()\n",
+    );
+}
+
+#[test]
+fn a_variable_of_the_vendors_software_keeps_its_test() {
+    let kept = "import os\nos.environ['LTC_TS_CUDA'] = '1' if args.device == 'cuda' else '0'\n\
+                os.environ.setdefault('XRT_CUDA', '1' if torch.cuda.is_available() else '0')\n";
+    check(kept, kept);
+}
+
+#[test]
 fn a_part_of_a_path_is_no_device() {
     let kept =
         "from pathlib import Path\n\nhome = Path('/').joinpath('usr', 'local', 'cuda')\nsame = home.parent / 'cuda'\n";
@@ -941,4 +982,13 @@ fn a_name_that_a_function_only_compares_stays() {
         assert_eq!(left.text, text);
         assert!(left.diagnostics.iter().any(|said| said.severity == Severity::Warning), "{:?}", left.diagnostics);
     }
+}
+
+#[test]
+fn a_list_that_the_port_extended_needs_no_message() {
+    let text =
+        "import torch.distributed as dist\n\nif backend in ['nccl', 'gloo']:\n    dist.init_process_group(backend)\n";
+    let file = &ported("xpu", text).files[0];
+    assert!(file.text.contains("['nccl', 'xccl', 'gloo']"), "{}", file.text);
+    assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
 }
