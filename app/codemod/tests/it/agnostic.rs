@@ -925,6 +925,32 @@ fn the_target_s_branch_asks_for_the_target() {
 }
 
 #[test]
+fn the_default_of_a_parameter_is_a_choice() {
+    let is = "torch.xpu.is_available()";
+    check(
+        "def to(x, device='cuda', *, other: str = 'cuda:1'):\n    return x.to(device)\n",
+        &format!(
+            "def to(x, device='xpu' if {is} else 'cuda', *, other: str = 'xpu:1' if {is} else 'cuda:1'):\n    return x.to(device)\n"
+        ),
+    );
+    // No parameter has a value where the default is evaluated.
+    check(
+        &format!("{CHOICE}\n\ndef to(x, device=torch.device('cuda:0')):\n    return x.to(device)\n"),
+        &format!(
+            "{CHOSEN}\n\ndef to(x, device=torch.device('xpu:0' if device.type == 'xpu' else 'cuda:0')):\n    return x.to(device)\n"
+        ),
+    );
+    check(
+        "@torch.no_grad()\ndef to(x, device='cuda'):\n    return x.to(device)\n",
+        &format!("@torch.no_grad()\ndef to(x, device='xpu' if {is} else 'cuda'):\n    return x.to(device)\n"),
+    );
+    // What a class is made with is left to a person, with one message.
+    let kept = "import torch\n\n\nclass Net(Base, device='cuda'):\n    pass\n";
+    let left = &ported("xpu", kept).files[0];
+    assert_eq!((left.text.as_str(), left.diagnostics.len()), (kept, 1), "{:?}", left.diagnostics);
+}
+
+#[test]
 fn a_test_above_what_cuda_alone_has_stays() {
     let unchanged = |target: &str, text: &str| {
         let text = format!("import torch\n{text}");
