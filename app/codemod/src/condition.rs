@@ -7,6 +7,7 @@ mod moved_slice;
 mod surroundings;
 mod tensor_device;
 mod types;
+mod used_devices;
 
 pub(crate) use cuda_device::{
     asks_any_device, cuda_devices, is_chosen, is_cuda_device, is_key_with_number, names_cuda_device,
@@ -37,6 +38,7 @@ use training::module_methods::in_module_method;
 use training::step::{is_differentiated, limits_alone};
 use training::{FileInProject, FileView, ProjectFacts, comes_from_training, sets_a_rate};
 use types::is_of_type;
+use used_devices::{keeps_to_cpu, works_on_device};
 
 /// A compiled condition.
 pub(crate) struct Condition {
@@ -55,6 +57,7 @@ enum Test {
     Saved(String),
     Differs(String),
     KeepsModule(String),
+    WorksOnDevice(String),
     FromTraining(String),
     InsideDef(String),
     InsideTraining,
@@ -111,6 +114,7 @@ enum Test {
     FileKeepsStep,
     TapesInGraphs,
     FirstDevice,
+    KeepsToCpu,
     WrapsModels,
     ReplicatesModels,
     LossFirst,
@@ -265,6 +269,9 @@ impl Compiler<'_> {
             if tail.trim() == "comes from training" {
                 return Ok(Condition { negated, test: Test::FromTraining(name) });
             }
+            if tail.trim() == "works on a device" {
+                return Ok(Condition { negated, test: Test::WorksOnDevice(name) });
+            }
             if tail.trim() == "keeps a module" {
                 return Ok(Condition { negated, test: Test::KeepsModule(name) });
             }
@@ -311,6 +318,7 @@ impl Compiler<'_> {
             "file trains in graph functions" => Test::TapesInGraphs,
             "project gets its first device" => Test::FirstDevice,
             "project wraps its models" => Test::WrapsModels,
+            "project keeps to the CPU" => Test::KeepsToCpu,
             "project wraps its models for several processes" => Test::ReplicatesModels,
             "the model gives its loss first" => Test::LossFirst,
             "project has compute modes" => Test::ComputeModes,
@@ -437,6 +445,7 @@ impl Condition {
             | Test::Saved(name)
             | Test::Differs(name)
             | Test::KeepsModule(name)
+            | Test::WorksOnDevice(name)
             | Test::FromTraining(name)
             | Test::ProjectGives(name, _) => {
                 vec![name]
@@ -482,6 +491,7 @@ impl Condition {
             Test::TapesInGraphs => !graph_functions(s.view).is_empty(),
             Test::FileKeepsStep => s.settings.target.keeps_training_step(s.view),
             Test::FirstDevice => s.project.moves_models,
+            Test::KeepsToCpu => keeps_to_cpu(s.project),
             Test::WrapsModels => s.project.wraps_models,
             Test::ReplicatesModels => s.project.replicates_models,
             Test::LossFirst => s.step.map_or_else(|| gives_loss_first(s), |step| step.gives_loss_first()),
@@ -519,6 +529,9 @@ impl Condition {
             }
             Test::KeepsModule(name) => {
                 captured(view, &found.env, name).is_some_and(|id| s.project.keeps_module(view, id))
+            }
+            Test::WorksOnDevice(name) => {
+                captured(view, &found.env, name).is_some_and(|id| works_on_device(view, s.project, id))
             }
             Test::InsideDef(name) => view
                 .index
@@ -582,6 +595,7 @@ impl Condition {
             | Test::FileKeepsStep
             | Test::TapesInGraphs
             | Test::FirstDevice
+            | Test::KeepsToCpu
             | Test::WrapsModels
             | Test::ReplicatesModels
             | Test::LossFirst

@@ -53,6 +53,7 @@ messages! {
     asks_for_cuda(name);
     asks_for_cuda_in_a_branch(name);
     only_with_cuda(test);
+    test_stays(test);
     bound_for_cuda_alone(name);
     ends_without_cuda(test);
     cuda_name_left(name);

@@ -12,6 +12,7 @@ mod gate;
 mod left_to_vendor;
 mod matched;
 mod new_files;
+mod only_compared;
 mod orphaned;
 mod overlap;
 mod plan;
@@ -40,7 +41,8 @@ use left_to_vendor::leave_to_vendor;
 pub use new_files::keep_existing;
 use plan::{Notes, Plan};
 use python::Trees;
-use python::strings::requote;
+use python::strings::{plain_string, requote};
+use python::tree::{Id, kinds};
 use round::round;
 use rustc_hash::{FxHashSet, FxHasher};
 use sorting::{SortedMap, SortedSet};
@@ -304,7 +306,7 @@ fn keep_guards(
     let mut kept = false;
     for (n, state) in states.iter_mut().enumerate() {
         let (Some(given), Some(view)) = (state.both_views().0, &views[n]) else { continue };
-        if plan.style == Style::Branch || !state.is_changed() || !view.has_word("cuda") && !given.has_word("is_cuda") {
+        if plan.style == Style::Branch || !state.is_changed() || !given.index.text.contains("cuda") {
             continue;
         }
         let reach = Reach { view, is_settled: &|_| false, guards: plan.guards(facts) };
@@ -312,9 +314,13 @@ fn keep_guards(
         // In place, software of the vendor's has messages that say what to do about it.
         let needs_vendor = |name: &str| name == NAME_LEFT || plan.keeps_others() && VENDORS_SOFTWARE.contains(&name);
         let found = found.into_iter().filter(|f| f.severity == Severity::Warning && needs_vendor(f.message.name));
-        let places = found.flat_map(|found| std::iter::once(found.range.start).chain(uses(view, &found.range)));
-        let left: Vec<usize> = places.map(|at| state.rope.origin(at)).collect();
-        let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits());
+        let places = found.flat_map(|found| {
+            let others = uses(view, &found.range).into_iter().chain(same_command(view, &found.range));
+            let is_software = found.message.name != NAME_LEFT;
+            std::iter::once(found.range.start).chain(others).map(|at| (at, is_software)).collect::<Vec<_>>()
+        });
+        let left: Vec<(usize, bool)> = places.map(|(at, is_software)| (state.rope.origin(at), is_software)).collect();
+        let [tests, code] = settled::kept_guards(&given, &left, &state.rope.edits(), plan.keeps_others());
         if !tests.iter().all(|test| plan.is_kept(n, test.start)) {
             plan.origins[n].guards.extend(tests);
             plan.origins[n].guarded.extend(code);
@@ -330,6 +336,16 @@ fn uses(view: &FileView<'_>, import: &Range<usize>) -> Vec<usize> {
     let index = &view.index;
     let bound = view.names.bindings.iter().filter(|binding| index.range(binding.statement).contains(&import.start));
     bound.flat_map(|binding| view.identifiers(&binding.local)).map(|id| index.item(*id).start).collect()
+}
+
+/// Where else a command is run that is reported once in a file.
+fn same_command(view: &FileView<'_>, command: &Range<usize>) -> Vec<usize> {
+    let index = &view.index;
+    let program = |string: Id| plain_string(index, string).and_then(|text| text.split_whitespace().next());
+    let strings = index.of_kind(kinds().string);
+    let reported = strings.iter().find(|string| index.range(**string) == *command).and_then(|string| program(*string));
+    let is_same = |string: &&Id| reported.is_some() && program(**string) == reported;
+    strings.iter().filter(is_same).map(|string| index.item(*string).start).collect()
 }
 
 /// Messages about code that only the source vendor's machine can run.

@@ -1,9 +1,11 @@
 //! Expressions that name a CUDA device.
 
+use python::names::dotted;
 use python::scopes::{Bound, Scopes};
 use python::strings::{joined_string, plain_string};
 use python::tree::{Id, Index, fields, kinds};
 use training::FileView;
+use training::words::ACCELERATED_TRAINERS;
 use training::words::CALLS_FOR_PEOPLE;
 use training::words::CALLS_THAT_LOOK_UP;
 
@@ -97,6 +99,8 @@ pub(crate) fn names_cuda_device(view: &FileView<'_>, id: Id) -> bool {
                 && (kind != k.subscript || is_type(index, p))
                 && !(kind == k.pair && index.children(p).next() == Some(id))
                 && kind != k.concatenated_string
+                && !(kind == k.binary_operator && is_part_of_path(index, p))
+                && !is_accelerators_name(view, id)
                 && !(kind == k.comparison_operator && asks_for_key(index, p, id))
                 && !(kind == k.argument_list && speaks(view, p, id))
                 && !(kind == k.keyword_argument && names_no_device(view, p))
@@ -113,6 +117,32 @@ fn asks_for_key(index: &Index<'_>, comparison: Id, string: Id) -> bool {
     };
     let between = index.text.get(index.range(first).end..index.range(of).start).unwrap_or_default();
     first == string && between.contains("in") && index.of_kind(kinds().subscript).iter().any(is_entry)
+}
+
+/// Whether a string is assigned to a name that a trainer gets as its accelerator, which has other names than devices, and that
+/// PyTorch does not get as a device.
+fn is_accelerators_name(view: &FileView<'_>, string: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let is_arm = |around: &Id| index.kind(*around) == k.conditional_expression;
+    let Some(assignment) = index.ancestors(string).find(|around| !is_arm(around)).and_then(|a| index.assignment(a))
+    else {
+        return false;
+    };
+    let Some(name) = assignment.target().and_then(|target| dotted(index, target)) else { return false };
+    let trainers = ACCELERATED_TRAINERS.iter().flat_map(|trainer| {
+        let calls = view.calls(trainer.rsplit('.').next().unwrap_or(trainer)).iter();
+        calls.filter(|call| index.callee(**call).is_some_and(|c| view.names.stands_for(index, c, trainer)))
+    });
+    let mut given = trainers.filter_map(|call| index.arguments(*call).keyword("accelerator"));
+    let mut devices = ["to", "device"].iter().flat_map(|function| view.calls(function));
+    given.any(|given| index.is_text(given, name))
+        && !devices.any(|call| index.arguments(*call).positional().any(|given| index.is_text(given, name)))
+}
+
+/// `folder / "cuda"`
+fn is_part_of_path(index: &Index<'_>, operation: Id) -> bool {
+    let [Some(left), Some(right)] = [0, 1].map(|n| index.parts(operation).nth(n)) else { return false };
+    index.text.get(index.range(left).end..index.range(right).start).is_some_and(|between| between.trim() == "/")
 }
 
 /// `Literal["cpu", "cuda"]` names the devices that are accepted.

@@ -55,8 +55,10 @@ pub(super) fn guard_all(
         let needs_expression = is_compound(view, statement) || !owns_its_lines(view, statement, statement);
         let lifted = if needs_expression || guards.is_agnostic() {
             // Asked at the expression itself: in an f-string it has other quotes.
+            // A default is evaluated where the function is defined, which knows no parameter.
+            let at = if is_default(view, node, statement) { statement } else { node };
             guards
-                .guard_at(view, project, node)
+                .guard_at(view, project, at)
                 .and_then(|guard| conditional(view, guards, &fix, &guard, statement, needs_expression))
         } else {
             None
@@ -323,12 +325,11 @@ fn conditional(
     let k = kinds();
     let index = &view.index;
     let node = fix.changes.first().and_then(Change::node)?;
-    if index.kind(statement) == k.decorated_definition
-        || index.kind(statement) == k.class_definition
-        || index
-            .function(statement)
-            .is_some_and(|f| f.parameter_list().is_some_and(|parameters| index.is_within(node, parameters)))
-    {
+    let is_in_parameters =
+        || index.function(statement).and_then(|f| f.parameter_list()).is_some_and(|list| index.is_within(node, list));
+    let is_of_definition =
+        [k.decorated_definition, k.class_definition].contains(&index.kind(statement)) || is_in_parameters();
+    if is_of_definition && !(guards.is_agnostic() && is_default(view, node, statement)) {
         return None;
     }
     if [k.expression_statement, k.assignment, k.with_item].contains(&index.kind(node)) {
@@ -375,6 +376,16 @@ fn conditional(
     }
     lifted.changes = vec![Change::Raw { range, text }];
     Some(lifted)
+}
+
+/// Whether a node is in the default of a parameter of a function, which may have decorators.
+fn is_default(view: &FileView<'_>, node: Id, definition: Id) -> bool {
+    let index = &view.index;
+    let is_decorated = index.kind(definition) == kinds().decorated_definition;
+    let function = if is_decorated { index.parts(definition).last() } else { Some(definition) };
+    let function = function.and_then(|function| index.function(function));
+    let mut defaults = function.into_iter().flat_map(|f| f.parameters()).filter_map(|p| p.default);
+    defaults.any(|default| index.is_within(node, default))
 }
 
 /// Whether a choice in place of all that a statement computes is hard to read: over several lines, or in one that gets too long.
@@ -430,7 +441,7 @@ fn stands_alone(view: &FileView<'_>, node: Id) -> bool {
     let (k, index) = (kinds(), &view.index);
     let Some(parent) = index.parent(node) else { return false };
     let kind = index.kind(parent);
-    let is_value = [k.keyword_argument, k.assignment].contains(&kind)
+    let is_value = [k.keyword_argument, k.assignment, k.default_parameter, k.typed_default_parameter].contains(&kind)
         && index.value(parent).or(index.source(parent)) == Some(node);
     is_value || [k.argument_list, k.parenthesized_expression, k.return_statement, k.list, k.tuple].contains(&kind)
 }

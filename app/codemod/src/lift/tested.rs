@@ -5,8 +5,10 @@ use crate::fix::{Fix, Lift};
 use crate::guards::Guards;
 use crate::reached::mentions;
 use python::edit::{Change, Splice, spliced, splices};
-use python::tree::{Id, kinds};
+use python::strings::plain_string;
+use python::tree::{Id, fields, kinds};
 use training::FileView;
+use training::project::has_part;
 
 /// The test of a clause as one for the target alone, with what the rules change in its other parts.
 pub(super) fn for_target(view: &FileView<'_>, guards: &dyn Guards, clause: Id, fixes: &[Fix]) -> Option<String> {
@@ -47,7 +49,7 @@ pub(super) fn for_either(
     let test = index.condition(clause)?;
     let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
     let is_choice = is_choice_of_device(view, clause, code);
-    if is_vendors(code) || needs_vendor(view, test, code) && !is_choice {
+    if is_vendors(code) || needs_vendor(view, test, code) && !is_choice || sets_vendors_variable(view, clause) {
         return None;
     }
     let mut parts: Vec<Id> = index.parts(test).filter(|_| index.kind(test) == kinds().boolean_operator).collect();
@@ -117,6 +119,26 @@ fn needs_vendor(view: &FileView<'_>, test: Id, code: Id) -> bool {
         || mentions(view, code, "cuda")
         || imports.iter().any(|kind| !index.of_kind_in(*kind, code).is_empty())
         || asks_tensor && calls.filter_map(is_function).any(|is_function| is_function)
+}
+
+/// Whether a choice is the value of a variable that is named after the vendor's software: `environ["XLA_CUDA"] = "1" if test else "0"`.
+fn sets_vendors_variable(view: &FileView<'_>, choice: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let is_variable = |key: Id| {
+        plain_string(index, key).is_some_and(|name| {
+            let is_name = name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+            is_name && has_part(name, "cuda")
+        })
+    };
+    let Some(parent) = index.parent(choice).filter(|_| index.kind(choice) == k.conditional_expression) else {
+        return false;
+    };
+    let key = if index.kind(parent) == k.argument_list {
+        index.parts(parent).take_while(|part| *part != choice).last()
+    } else {
+        index.target(parent).and_then(|target| index.field(target, fields().subscript))
+    };
+    key.is_some_and(is_variable)
 }
 
 /// `name if torch.cuda.is_available() else "cpu"`, also as a statement: what the name holds is chosen elsewhere.

@@ -114,15 +114,25 @@ pub(super) fn finish(
                 let message = messages::modes_defined_elsewhere(class, &modes.target);
                 remarks.push(Remark::of_engine(range, Severity::Warning, message));
             }
+            let not_ported: Vec<usize> = remarks.iter().map(|remark| remark.range.start).collect();
             let covered = Ranges::by(manual.iter().map(|remark| remark.range.clone()));
             let spoken_of = Ranges::by(manual.iter().flat_map(spoken_of));
             let foreign = &plan.settings.target.foreign_modules;
             let own = plan.settings.target.ledger.autocast.as_ref().map(|own| own.device.as_str());
             let is_settled = |at: usize| plan.is_settled(n, state.rope.origin(at));
             let reach = Reach { view, is_settled: &is_settled, guards: plan.guards(facts) };
-            for found in residue(&reach, facts, plan.settings.definitions, foreign, own) {
+            for mut found in residue(&reach, facts, plan.settings.definitions, foreign, own) {
                 let start = found.range.start;
-                let told = covered.contain(&found.range) && spoken_of.contain(&(start..start + 1));
+                let mut kept = plan.origins.get(n).into_iter().flat_map(|origin| &origin.guards);
+                let asked = state.rope.origin(start);
+                if let Some(test) =
+                    kept.find(|test| test.contains(&asked)).filter(|_| found.message.name == DEVICE_LEFT)
+                {
+                    let test = state.source.text[test.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
+                    (found.severity, found.message) = (Severity::Info, messages::test_stays(test));
+                }
+                let told = covered.contain(&found.range) && spoken_of.contain(&(start..start + 1))
+                    || is_spoken_of(view, &found.range, &not_ported);
                 let remark = remains(found);
                 remarks.extend((!told).then_some(remark));
             }
@@ -131,6 +141,7 @@ pub(super) fn finish(
                 let told = remarks.iter().map(|remark| remark.range.clone());
                 let mut told: Vec<Range<usize>> = told.filter(|range| !is_settled(range.start)).collect();
                 told.extend(plan.stays.borrow().get(&n).into_iter().flatten().cloned());
+                told.extend(listed_by_port(view, state));
                 let rest = unaccounted(&reach, facts, &own_names, plan.settings.definitions, &told);
                 remarks.extend(rest.into_iter().map(&mut remains));
             }
@@ -287,6 +298,26 @@ fn precision(plan: &Plan<'_>, state: &State<'_>, view: &FileView<'_>, file: usiz
     let place = Shifts::by(&state.rope.edits()).place(at);
     let message = text(&changed(&old, &new), plan.settings.definitions);
     Some((at, Remark { severity, ..Remark::warning(place..place, "engine#precision", message) }))
+}
+
+/// The message about a string that names a CUDA device.
+const DEVICE_LEFT: &str = "cuda_device_left";
+
+/// Whether a message at one of some places is about an expression that a range is or is in.
+fn is_spoken_of(view: &FileView<'_>, range: &Range<usize>, places: &[usize]) -> bool {
+    let index = &view.index;
+    let Some(node) = index.innermost(range).filter(|_| !places.is_empty()) else { return false };
+    let statement = view.statement_of(node).unwrap_or(node);
+    let mut outwards = std::iter::once(node).chain(index.ancestors(node)).take_while(|around| *around > statement);
+    outwards.any(|around| places.contains(&index.item(around).start))
+}
+
+/// The values of lists that the port extended: the target's stands beside each.
+fn listed_by_port<'v>(view: &'v FileView<'_>, state: &'v State<'_>) -> impl Iterator<Item = Range<usize>> + 'v {
+    let (k, index) = (kinds(), &view.index);
+    let lists = [k.list, k.tuple, k.set].into_iter().flat_map(|kind| index.of_kind(kind)).copied();
+    let values = lists.flat_map(|list| index.parts(list)).filter(|value| index.kind(*value) == k.string);
+    values.map(|value| index.range(value)).filter(|range| state.rope.author(range.start).is_some())
 }
 
 /// The parts of a remark's range that its rule is about.

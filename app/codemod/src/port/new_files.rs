@@ -37,7 +37,8 @@ pub(super) fn new_files(
         };
         let mut folders = SortedSet::new();
         for file in importing {
-            let roots: SortedSet<&str> = programs(file).into_iter().map(|start| modules.import_root(start)).collect();
+            let roots: SortedSet<&str> =
+                programs(file).into_iter().map(|start| folder_on_path(&modules, &views, start)).collect();
             let at = |root: &str, end: &str| if root.is_empty() { end.to_owned() } else { format!("{root}/{end}") };
             let existing = |root: &&str| {
                 let paths = [at(root, &format!("{name}.py")), at(root, &format!("{name}/__init__.py"))];
@@ -61,6 +62,22 @@ pub(super) fn new_files(
         files.extend(folders.into_iter().map(|path| new_file(path, module, &text)));
     }
     (files, remarks)
+}
+
+/// The folder in which Python looks first when it runs a file: that of the script, unless it is run as a module of a package, by
+/// whose name it or other files import what is in it.
+fn folder_on_path<'v>(modules: &Modules<'v, '_>, views: &[&'v FileView<'_>], start: usize) -> &'v str {
+    let (view, root) = (views[start], modules.import_root(start));
+    let folder = view.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let init = format!("{folder}/__init__.py");
+    let below = view.path.strip_prefix(root).unwrap_or(view.path).trim_start_matches('/');
+    let names_package = || below.split('/').next().is_some_and(|package| imports(view, package));
+    let is_module = folder != root
+        && (views.iter().any(|other| other.path == init)
+            || names_package()
+            || view.names.bindings.iter().any(|binding| binding.qualified.starts_with('.'))
+            || (0..views.len()).any(|other| other != start && modules.reached(other).contains(&start)));
+    if is_module { root } else { folder }
 }
 
 /// Whether a module of the project has all that a file imports from it.

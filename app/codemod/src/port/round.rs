@@ -5,6 +5,7 @@ use super::doubled::drop_doubled;
 use super::emptied::emptied;
 use super::empty_functions::empty_functions;
 use super::matched::matched;
+use super::only_compared::is_only_compared;
 use super::orphaned::orphaned;
 use super::overlap::{keep_blocks, outermost_first, without_overlaps};
 use super::plan::{Notes, Plan};
@@ -53,6 +54,10 @@ pub(super) fn round(
         fixes.retain(|f| plan.chooses_style || !is_rejected(plan.options, &state.source.path, &f.id));
         fixes.retain(|f| !plan.is_barred(n, &f.id));
         fixes.retain(|f| !plan.is_kept(n, state.rope.origin(f.at)));
+        if let Some(view) = views[n].as_deref().filter(|_| plan.style == Style::Agnostic) {
+            let node = |fix: &Fix| fix.changes.first().and_then(Change::node);
+            fixes.retain(|fix| !node(fix).is_some_and(|node| is_only_compared(view, facts, node)));
+        }
         // What a rule removes goes in all releases.
         let removes = |change: &Change| matches!(change, Change::Replace { text, .. } if text.is_empty());
         fixes.retain(|f| f.changes.iter().all(removes) || !plan.is_for_older(n, state.rope.origin(f.at)));

@@ -2,7 +2,7 @@
 //! or it needs something that only those cards have.
 
 use crate::ported::Edit;
-use crate::reached::{asks_by_name, mentions as names, only_with_cuda};
+use crate::reached::{asks_by_name, means_cuda, mentions as names, only_with_cuda};
 use python::lines::line_start;
 use python::names::{called_name, is_new_home};
 use python::tree::{Id, kinds};
@@ -167,21 +167,31 @@ fn is_optional(view: &FileView<'_>, name: Id) -> bool {
 }
 
 /// The tests of an original file that stay as they were, and their code: it moves nothing, and all that the port changes
-/// in it is on lines with something that still needs the source vendor's card, at `left`.
-pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -> [Vec<Range<usize>>; 2] {
+/// in it is on lines with something that still needs the source vendor's card, at `left`, with whether that is software of its own.
+/// With `keeps_others` the program runs on that card too, and what needs such software may refuse all others.
+pub(super) fn kept_guards(
+    view: &FileView<'_>,
+    left: &[(usize, bool)],
+    edits: &[Edit],
+    keeps_others: bool,
+) -> [Vec<Range<usize>>; 2] {
     let (index, k) = (&view.index, kinds());
-    let lines: SortedSet<usize> = left.iter().map(|at| line_start(index.text, *at)).collect();
+    let lines: SortedSet<usize> = left.iter().map(|(at, _)| line_start(index.text, *at)).collect();
     let [mut tests, mut kept] = [Vec::new(), Vec::new()];
     // What is cast to a type of the vendor's tensors would remain on the host.
     let is_type = |at: &usize| {
         let rest = index.text.get(*at..).unwrap_or_default();
         rest.split(|c: char| c != '.' && c != '_' && !c.is_alphanumeric()).next().is_some_and(|n| n.ends_with("Tensor"))
     };
-    let left = left.iter().filter(|at| !is_type(at)).filter_map(|at| index.innermost(&(*at..*at)));
+    let left = left.iter().filter(|(at, _)| !is_type(at));
+    let left = left.filter_map(|(at, is_software)| Some((index.innermost(&(*at..*at))?, *is_software)));
     // Code that needs the card may be in a function of its own.
     let called = |node: Id| view.function_of(node).map_or(&[][..], |function| view.calls(view.name_of(function)));
-    let left: Vec<Id> = left.flat_map(|node| called(node).iter().copied().chain([node])).collect();
-    for node in left {
+    let with_calls = |(node, is_software)| {
+        called(node).iter().copied().chain([node]).map(move |place| (place, is_software)).collect::<Vec<_>>()
+    };
+    let left: Vec<(Id, bool)> = left.flat_map(with_calls).collect();
+    for (node, is_software) in left {
         let inside = only_with_cuda(view, node).and_then(|asked| {
             let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
             let owner = index.ancestors(asked).find(|owner| tests.contains(&index.kind(*owner)))?;
@@ -209,7 +219,31 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
             let test = index.parts(block).take_while(|s| *s < at).find(turns_away)?;
             Some((index.range(index.condition(test)?), index.range(test).end..index.range(block).end))
         };
-        let Some((test, code)) = inside.or_else(after) else { continue };
+        // `assert x.is_cuda` above it, or an error for tensors that are elsewhere.
+        let refused = || {
+            let at = view.statement_of(node)?;
+            let blocks = std::iter::successors(Some(at), |at| index.parent(index.parent(*at)?)).map_while(|at| {
+                let block = index.parent(at).filter(|block| index.kind(*block) == k.block)?;
+                Some((at, block))
+            });
+            blocks.take_while(|(at, _)| index.kind(*at) != k.function_definition).find_map(|(at, block)| {
+                let before = index.parts(block).take_while(|statement| *statement < at);
+                let test = before.filter_map(|statement| refuses_others(view, statement)).next()?;
+                Some((index.range(test), index.range(test).end..index.range(block).end))
+            })
+        };
+        // `if device in ("lazy", "cuda"):`
+        let listed = || {
+            let owner = index.ancestors(node).find(|owner| {
+                let within = |code: Id| index.is_within(node, code);
+                let is_one = [k.if_statement, k.elif_clause].contains(&index.kind(*owner));
+                is_one && index.consequence(*owner).is_some_and(within)
+            })?;
+            let test = index.condition(owner).filter(|test| is_among_devices(view, *test))?;
+            Some((index.range(test), index.range(index.consequence(owner)?)))
+        };
+        let for_others = || refused().filter(|_| is_software).or_else(listed).filter(|_| keeps_others);
+        let Some((test, code)) = inside.or_else(after).or_else(for_others) else { continue };
         let is_lost = |edit: &Edit| lines.contains(&line_start(index.text, edit.start));
         let mut acts = ["to", "cuda", "backward", "step"].iter().flat_map(|name| view.calls(name));
         if edits.iter().any(|edit| test.contains(&edit.start))
@@ -233,4 +267,28 @@ pub(super) fn kept_guards(view: &FileView<'_>, left: &[usize], edits: &[Edit]) -
         }
     }
     [tests, kept]
+}
+
+/// The test of a statement that ends the function for tensors and devices other than the source vendor's: `assert x.is_cuda`,
+/// `if not x.is_cuda: raise`.
+fn refuses_others(view: &FileView<'_>, statement: Id) -> Option<Id> {
+    let (index, k) = (&view.index, kinds());
+    if index.kind(statement) == k.assert_statement {
+        return index.parts(statement).next().filter(|test| means_cuda(view, *test, 1));
+    }
+    let test = index.condition(statement).filter(|_| index.is_plain_if(statement))?;
+    let last = index.consequence(statement).and_then(|code| index.parts(code).last())?;
+    let denied = index.parts(test).next().filter(|_| index.kind(test) == k.not_operator)?;
+    let asks_tensor = index.text_of(denied).ends_with(".is_cuda");
+    (index.kind(last) == k.raise_statement && asks_tensor).then_some(test)
+}
+
+/// Whether a test is true for the source vendor's device among others: `device in ("lazy", "cuda")`.
+fn is_among_devices(view: &FileView<'_>, test: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let lists = [k.list, k.tuple, k.set];
+    let has_vendors =
+        |list: Id| lists.contains(&index.kind(list)) && index.parts(list).any(|d| is_device(view, d, VENDOR));
+    let compares = index.kind(test) == k.comparison_operator && !index.text_of(test).contains(" not in ");
+    compares && index.parts(test).last().is_some_and(has_vendors)
 }

@@ -209,7 +209,8 @@ impl<'d> Lists<'d> {
             return Some((asked, severity, said));
         };
         let count = uses.count();
-        let is_unused = count == 0 && !places.is_opaque && !is_there;
+        // What only the source vendor's code uses is used.
+        let is_unused = count == 0 && places.uses.is_empty() && !places.is_opaque && !is_there;
         let may_fail =
             has_fallback(view, *at) || is_unused && view.is_tried(*at) || !is_there && is_asked_for(view, *at, name);
         let severity = if may_fail { Severity::Info } else { Severity::Warning };

@@ -985,3 +985,98 @@ fn an_imported_function_is_no_model() {
         assert!(new.contains("[import_module(name) for name in names]") && new != text, "{new}");
     }
 }
+
+#[test]
+fn the_default_of_a_parameter_is_a_choice() {
+    let is = "torch.xpu.is_available()";
+    check(
+        "def to(x, device='cuda', *, other: str = 'cuda:1'):\n    return x.to(device)\n",
+        &format!(
+            "def to(x, device='xpu' if {is} else 'cuda', *, other: str = 'xpu:1' if {is} else 'cuda:1'):\n    return x.to(device)\n"
+        ),
+    );
+    // No parameter has a value where the default is evaluated.
+    check(
+        &format!("{CHOICE}\n\ndef to(x, device=torch.device('cuda:0')):\n    return x.to(device)\n"),
+        &format!(
+            "{CHOSEN}\n\ndef to(x, device=torch.device('xpu:0' if device.type == 'xpu' else 'cuda:0')):\n    return x.to(device)\n"
+        ),
+    );
+    check(
+        "@torch.no_grad()\ndef to(x, device='cuda'):\n    return x.to(device)\n",
+        &format!("@torch.no_grad()\ndef to(x, device='xpu' if {is} else 'cuda'):\n    return x.to(device)\n"),
+    );
+    // What a class is made with is left to a person, with one message.
+    let kept = "import torch\n\n\nclass Net(Base, device='cuda'):\n    pass\n";
+    let left = &ported("xpu", kept).files[0];
+    assert_eq!((left.text.as_str(), left.diagnostics.len()), (kept, 1), "{:?}", left.diagnostics);
+}
+
+#[test]
+fn a_test_above_what_cuda_alone_has_stays() {
+    let unchanged = |target: &str, text: &str| {
+        let text = format!("import torch\n{text}");
+        assert_eq!(ported(target, &text).files[0].text, text, "{target}");
+    };
+    // The first place with it is outside of the test, and is the one that is reported.
+    let command = "import subprocess\n\n\ndef total():\n    return subprocess.run(['nvidia-smi', '-q'])\n\n\n\
+                   def used():\n    if torch.cuda.is_available():\n        return subprocess.run(['nvidia-smi', '--query'])\n\
+                   \x20   return None\n";
+    unchanged("xpu", command);
+    let compiled = "import torch_tensorrt\n\n\ndef compiled(net, inputs):\n    assert net.device == 'cuda' and net.frozen\n\
+                    \x20   net.net = torch_tensorrt.compile(net.net, inputs=inputs)\n";
+    unchanged("xpu", compiled);
+    let graph = "from pylibcugraphops.pytorch import CSC\n\n\ndef graph(columns, row):\n    if not row.is_cuda:\n\
+                 \x20       raise RuntimeError('a tensor on a GPU is needed')\n    return CSC(columns, row)\n";
+    unchanged("xpu", graph);
+    check(
+        "def start(device):\n    if device in ['lazy', 'cuda']:\n        torch.cuda.set_sync_debug_mode(0)\n    torch.zeros(2, device='cuda')\n",
+        "def start(device):\n    if device in ['lazy', 'cuda']:\n        torch.cuda.set_sync_debug_mode(0)\n    \
+         torch.zeros(2, device='xpu' if torch.xpu.is_available() else 'cuda')\n",
+    );
+    // A program whose check comes before one call of CUDA's runs on both.
+    check(
+        "def main():\n    assert torch.cuda.is_available()\n    torch.cuda.set_sync_debug_mode(1)\n    train()\n",
+        "def main():\n    assert (torch.cuda.is_available() or torch.xpu.is_available())\n    torch.cuda.set_sync_debug_mode(1)\n    train()\n",
+    );
+    check(
+        "def start(device):\n    if device in ['lazy', 'cuda']:\n        torch.cuda.synchronize()\n",
+        "def start(device):\n    if device in ['lazy', 'cuda', 'xpu']:\n        \
+         (torch.xpu if torch.xpu.is_available() else torch.cuda).synchronize()\n",
+    );
+}
+
+#[test]
+fn a_variable_of_the_vendors_software_keeps_its_test() {
+    let kept = "import os\nos.environ['LTC_TS_CUDA'] = '1' if args.device == 'cuda' else '0'\n\
+                os.environ.setdefault('XRT_CUDA', '1' if torch.cuda.is_available() else '0')\n";
+    check(kept, kept);
+}
+
+#[test]
+fn a_part_of_a_path_is_no_device() {
+    let kept =
+        "from pathlib import Path\n\nhome = Path('/').joinpath('usr', 'local', 'cuda')\nsame = home.parent / 'cuda'\n";
+    check(kept, kept);
+}
+
+#[test]
+fn a_name_that_a_function_only_compares_stays() {
+    let class = "class Session:\n    def __init__(self, path, device='cpu'):\n        if device == 'cpu':\n            self.kinds = ['CPUExecutionProvider']\n\
+                 \x20       elif device == 'cuda':\n            self.kinds = ['CUDAExecutionProvider']\n        else:\n            raise ValueError(path)\n\n\n";
+    for call in ["Session('a.onnx', device='cuda')\n", "Session('a.onnx', 'cuda')\n"] {
+        let text = format!("import torch\n\n{class}{call}");
+        let left = &ported("xpu", &text).files[0];
+        assert_eq!(left.text, text);
+        assert!(left.diagnostics.iter().any(|said| said.severity == Severity::Warning), "{:?}", left.diagnostics);
+    }
+}
+
+#[test]
+fn a_list_that_the_port_extended_needs_no_message() {
+    let text =
+        "import torch.distributed as dist\n\nif backend in ['nccl', 'gloo']:\n    dist.init_process_group(backend)\n";
+    let file = &ported("xpu", text).files[0];
+    assert!(file.text.contains("['nccl', 'xccl', 'gloo']"), "{}", file.text);
+    assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
+}

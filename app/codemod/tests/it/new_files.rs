@@ -53,6 +53,10 @@ fn a_module_is_added_where_the_program_finds_it() {
     // Two programs in two folders.
     check(&[("a/a.py", "TRAINERMAIN"), ("b/b.py", "TRAINERMAIN")], &["a/xpu_lightning.py", "b/xpu_lightning.py"]);
     check(&[("lib/a.py", "TRAINER")], &["lib/xpu_lightning.py"]);
+    // A script beside the package that it imports is found in its own folder, wherever the package is.
+    let package = ("net/__init__.py", "net = 1\n");
+    check(&[("examples/a.py", "from net import net\nTRAINERMAIN"), package], &["examples/xpu_lightning.py"]);
+    check(&[("examples/a.py", "import net\nTRAINER"), package], &["examples/xpu_lightning.py"]);
 }
 
 #[test]
