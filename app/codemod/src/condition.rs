@@ -36,7 +36,7 @@ use training::keras_layers::only_maps_apply;
 use training::keras_steps::graph_functions;
 use training::module_methods::in_module_method;
 use training::step::{is_differentiated, limits_alone};
-use training::{FileInProject, FileView, ProjectFacts, comes_from_training, sets_a_rate};
+use training::{FileInProject, FileView, ProjectFacts, comes_from_training, is_read_later, sets_a_rate};
 use types::is_of_type;
 use used_devices::{keeps_to_cpu, works_on_device};
 
@@ -59,6 +59,7 @@ enum Test {
     KeepsModule(String),
     WorksOnDevice(String),
     FromTraining(String),
+    ReadLater(String),
     InsideDef(String),
     InsideTraining,
     InsideModule,
@@ -124,6 +125,7 @@ enum Test {
     ProjectCalls(Vec<String>),
     /// An expression in the function before the match, or behind it, matches, with what the rule's own metavariables stand for.
     Beyond(NodePattern, Ordering),
+    EarlierInLoop(NodePattern),
     FollowedBy(NodePattern),
     /// The file contains it, with what the rule's own metavariables stand for.
     Besides(NodePattern),
@@ -272,6 +274,9 @@ impl Compiler<'_> {
             if tail.trim() == "works on a device" {
                 return Ok(Condition { negated, test: Test::WorksOnDevice(name) });
             }
+            if tail.trim() == "is read later" {
+                return Ok(Condition { negated, test: Test::ReadLater(name) });
+            }
             if tail.trim() == "keeps a module" {
                 return Ok(Condition { negated, test: Test::KeepsModule(name) });
             }
@@ -354,6 +359,8 @@ impl Compiler<'_> {
                     Test::ProjectCalls(self.values(names)?)
                 } else if let Some(pattern) = rest.strip_prefix("after ") {
                     Test::Beyond(self.pattern(pattern)?, Ordering::Less)
+                } else if let Some(pattern) = rest.strip_prefix("in the loop after ") {
+                    Test::EarlierInLoop(self.pattern(pattern)?)
                 } else if let Some(pattern) = rest.strip_prefix("before ") {
                     Test::Beyond(self.pattern(pattern)?, Ordering::Greater)
                 } else if let Some(name) = rest.strip_prefix("project imports ") {
@@ -447,6 +454,7 @@ impl Condition {
             | Test::KeepsModule(name)
             | Test::WorksOnDevice(name)
             | Test::FromTraining(name)
+            | Test::ReadLater(name)
             | Test::ProjectGives(name, _) => {
                 vec![name]
             }
@@ -527,6 +535,7 @@ impl Condition {
             Test::FromTraining(name) => {
                 captured(view, &found.env, name).is_some_and(|id| comes_from_training(view, id))
             }
+            Test::ReadLater(name) => captured(view, &found.env, name).is_some_and(|id| is_read_later(view, id)),
             Test::KeepsModule(name) => {
                 captured(view, &found.env, name).is_some_and(|id| s.project.keeps_module(view, id))
             }
@@ -582,6 +591,7 @@ impl Condition {
             Test::HasKeyword(names) => names.iter().any(|name| has_keyword(s, found.node, name)),
             Test::HasArgument(name, pattern) => surroundings::has_argument(s, found, name, pattern),
             Test::Beyond(pattern, side) => surroundings::beyond(s, found, pattern, *side),
+            Test::EarlierInLoop(pattern) => surroundings::earlier_in_loop(s, found, pattern),
             Test::FollowedBy(pattern) => followed_by(view, found, pattern),
             Test::FileDefines(_)
             | Test::FileImports(_)

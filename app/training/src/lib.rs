@@ -56,7 +56,7 @@ mod view;
 pub mod words;
 
 pub use by_hand::updated_by_hand;
-pub use from_training::comes_from_training;
+pub use from_training::{comes_from_training, is_read_later};
 pub use gradients::only_decides_on_gradients;
 pub use kinds::Kinds;
 pub use ledger::{Quantity, Words};

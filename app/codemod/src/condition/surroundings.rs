@@ -14,6 +14,7 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::rc::Rc;
 use training::modes::{Modes, Region};
+use training::step::loop_around;
 use training::turn::Turn;
 use training::words::WORDS_BESIDE_RANKS_OF_MATRICES;
 use training::{FileInProject, FileView};
@@ -32,6 +33,15 @@ pub(super) fn beyond<'t>(s: &Situation<'_, 't>, found: &Match<'t>, pattern: &Nod
     let all = matching(s, pattern, &found.env);
     let mut inside = function.map_or(&all[..], |function| s.view.index.within(&all, function)).iter();
     inside.any(|n| n.cmp(&found.node) == side && s.view.function_of(*n) == function)
+}
+
+/// Whether a node before a match, in the innermost loop around it or without one in its function, matches a pattern.
+pub(super) fn earlier_in_loop<'t>(s: &Situation<'_, 't>, found: &Match<'t>, pattern: &NodePattern) -> bool {
+    let around = loop_around(s.view, found.node);
+    let is_here = |n: Id| n < found.node && s.view.function_of(n) == s.view.function_of(found.node);
+    matching(s, pattern, &found.env)
+        .iter()
+        .any(|n| is_here(*n) && around.is_none_or(|around| s.view.index.is_within(*n, around)))
 }
 
 /// The nodes of the file that match with what is captured already, in the order of the text.

@@ -71,6 +71,7 @@ fn check_left(program: &str, says: &str) {
 const SHARE: &str =
     "loader = DataLoader(events, batch_size=8, sampler=ShareOfSamples(events, shuffle=True), drop_last=True)\n";
 const STEP: &str = "        loss = nn.functional.cross_entropy(replica_of(net)(x.to(device)), y.to(device))\n";
+const MEAN: &str = "        loss = mean_of_processes(loss)\n";
 const SAVE: &str = "    if is_first_process():\n        torch.save(net.state_dict(), \"net.pt\")\n";
 
 #[test]
@@ -221,23 +222,81 @@ fn data_that_the_processes_cannot_share_is_reported() {
     );
 }
 
-/// A process that leaves the loop, or changes its rate, by its own loss stops the others or trains another model.
+/// A process that leaves the loop, or changes its rate, by its own samples stops the others or trains another model.
 #[test]
-fn decisions_by_the_loss_of_one_process_are_reported() {
-    let decides = "        optimizer.step()\n        if loss.item() < 0.1:\n            break\n    plan.step(loss)\n";
+fn decisions_by_the_samples_of_one_process_are_reported() {
     let made = "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nplan = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)\n";
-    let program = PROGRAM
-        .replace("        optimizer.step()\n", decides)
-        .replace("optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n", made);
+    let program = |decides: &str| {
+        PROGRAM
+            .replace("        optimizer.step()\n", decides)
+            .replace("optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n", made)
+    };
+    let by = |value: &str| {
+        program(&format!(
+            "        optimizer.step()\n        if {value} < 0.1:\n            break\n    plan.step({value})\n"
+        ))
+    };
     let says = ["17:Warning: Each process decides this by its own samples", "19:Warning: Each process decides this"];
-    check(&[("a.py", &program)], &many("hpu", &[]), &[STEP], &says);
+    check(&[("a.py", &by("y.max()"))], &many("hpu", &[]), &[STEP], &says);
+    // All have the same loss.
+    let (new, said) = ported(&[("a.py", &by("loss"))], &many("hpu", &[]));
+    assert!(new.contains(MEAN) && !said.contains("Each process decides this"), "{new}\n{said}");
+    // Before the backward pass it is that of the process.
+    let early = PROGRAM.replace(
+        "        loss.backward()\n",
+        "        if torch.isnan(loss):\n            continue\n        loss.backward()\n",
+    );
+    let (new, said) = ported(&[("a.py", &early)], &many("hpu", &[]));
+    assert!(
+        !new.contains("mean_of_processes") && said.contains("14:Warning: Each process decides this"),
+        "{new}\n{said}"
+    );
+}
+
+/// The loss that is read after the backward pass is the mean over all processes; what else is printed is reported.
+#[test]
+fn the_loss_is_averaged_where_it_is_read() {
+    let read = |line: &str| PROGRAM.replace("        optimizer.step()\n", &format!("        optimizer.step()\n{line}"));
+    for target in ["hpu", "xpu"] {
+        let averaged = |line: &str| {
+            let (new, said) = ported(&[("a.py", &read(line))], &many(target, &[]));
+            assert!(new.contains(MEAN), "{new}");
+            said
+        };
+        for line in [
+            "        print(\"loss\", loss.item())\n",
+            "        if step % 10 == 0:\n            print(f\"loss {loss.item():.3f}\")\n",
+            "        losses.append(loss.item())\n    print(sum(losses) / len(losses))\n",
+            "        meter.update(loss.item(), x.size(0))\n    print(\"loss\", meter.avg)\n",
+            "        writer.add_scalar(\"loss\", loss.item(), step)\n",
+        ] {
+            let said = averaged(line);
+            assert!(!said.contains("Only the first process prints"), "{line}{said}");
+        }
+        let said = averaged("        hits += (y == 1).sum().item() + loss.item()\n        print(\"hits\", hits)\n");
+        assert!(said.contains("Only the first process prints"), "{said}");
+        let (new, _) = ported(&[("a.py", PROGRAM)], &many(target, &[]));
+        assert!(!new.contains("mean_of_processes"), "nothing reads it: {new}");
+        let (new, _) = ported(
+            &[("a.py", &read("").replace("loss.backward()\n", "loss.backward()\n        total += loss.item()\n"))],
+            &many(target, &[]),
+        );
+        assert!(new.contains(MEAN), "{new}");
+    }
+    let logs = read("        wandb.log({\"loss\": loss.item()})\n");
+    let logs = logs.replace("import torch\n", "import torch\nimport wandb\n");
+    let (_, said) = ported(&[("a.py", &logs)], &many("xpu", &[]));
+    assert!(!said.contains("Only the first process prints"), "{said}");
+    let logs = logs.replace("loss.item()})", "(net(x).argmax(1) == y).float().mean()})");
+    let (_, said) = ported(&[("a.py", &logs)], &many("xpu", &[]));
+    assert!(said.contains("Only the first process prints"), "{said}");
 }
 
 #[test]
 fn what_several_processes_would_write_is_the_firsts_or_reported() {
     let options = many("xpu", &[]);
     let program = format!(
-        "{PROGRAM}    print(f\"loss {{loss.item()}}\")\n    with open(\"log.txt\", \"a\") as log:\n        log.write(\"x\")\n\
+        "{PROGRAM}    print(f\"worst {{y.max()}}\")\n    with open(\"log.txt\", \"a\") as log:\n        log.write(\"x\")\n\
         writer = torch.utils.tensorboard.SummaryWriter(\"runs\")\nnet.load_state_dict(torch.load(\"net.pt\"))\n"
     );
     let opened = "    with open(\"log.txt\" if is_first_process() else os.devnull, \"a\") as log:\n";
