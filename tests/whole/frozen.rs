@@ -59,6 +59,10 @@ fn as_json(share: &Share) -> Value {
     let Share { files, selected, choice, recipes, edits } = share;
     let mut json =
         json!({ "files": files, "selected": selected, "choice": choice, "recipes": recipes, "edits": edits });
+    // Links had this one switch at first, and have both in its byte.
+    let switches = json["choice"].as_object_mut().and_then(|choice| choice.remove("switches"));
+    assert_eq!(switches, Some(json!(u8::from(choice.switches))));
+    json["choice"]["allow_unsafe"] = json!(choice.switches.allow_unsafe);
     if !choice.guides.is_empty() {
         json["guides"] = json!(&*choice.guides);
     }

@@ -21,7 +21,7 @@ use crate::guards::Guards;
 use crate::messages;
 use crate::place::Remark;
 use crate::ported::Severity;
-use crate::reached::{means_cuda, mentions};
+use crate::reached::means_cuda;
 use arm::arm;
 use branch::branch;
 use guard::guard_all;
@@ -77,20 +77,18 @@ pub(crate) struct Lifted {
     pub(crate) stays: Vec<Range<usize>>,
 }
 
-/// Puts the fixes of one file under the guard. Where the file names the target by itself, as `named`, it has tests for it, and
-/// those for the vendor's device in the same function mean that one. Code for the vendor's device that no fix changes is shared with the target, unless
+/// Puts the fixes of one file under the guard. With `keeps_tests` the file has tests for the target of its own, and those for the
+/// vendor's device mean that one. Code for the vendor's device that no fix changes is shared with the target, unless
 /// `is_vendors` says that it is for that device alone; `names_vendors` says whether it reads names that are.
 pub(crate) fn lift(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     guards: &dyn Guards,
-    named: Option<&str>,
+    keeps_tests: bool,
     [is_vendors, names_vendors]: [&dyn Fn(Id) -> bool; 2],
     fixes: Vec<Fix>,
 ) -> Lifted {
     let Lifted { fixes: mut out, mut stranded, mut stays } = Lifted::default();
-    let is_named = |around: Id| named.is_some_and(|name| mentions(view, around, name));
-    let keeps_tests = |node: Id| view.function_of(node).map_or(named.is_some(), is_named);
     let mut open: Vec<Fix> = Vec::new();
     let mut vendor: SortedMap<(Id, Id), Vec<Fix>> = SortedMap::new();
     let mut tested: SortedMap<(Id, Id), Vec<Fix>> = SortedMap::new();
@@ -104,7 +102,7 @@ pub(crate) fn lift(
             (Region::Target, _) => out.push(guard::in_target_branch(view, project, guards, node, fix)),
             (Region::Vendor { .. }, Lift::AsWritten) if !guards.is_agnostic() => {}
             (Region::Foreign, _) => {
-                if let Some(test) = guards.vendor_test(view, node).filter(|_| !keeps_tests(node)) {
+                if let Some(test) = guards.vendor_test(view, node).filter(|_| !keeps_tests) {
                     tested.entry(test).or_default().push(fix);
                 }
             }
@@ -119,7 +117,7 @@ pub(crate) fn lift(
             (Region::Unclear, _) => {
                 stranded.push(Stranded { fix, reason: messages::undecided_branch() });
             }
-            (Region::Open, Lift::AsWritten) if keeps_tests(node) && means_cuda(view, node, 1) => {}
+            (Region::Open, Lift::AsWritten) if keeps_tests && means_cuda(view, node, 1) => {}
             (Region::Open, Lift::AsWritten) => out.push(fix),
             (Region::Vendor { clause, chain }, Lift::Guarded | Lift::Neutral | Lift::AsWritten) => {
                 if !guards.has_target_branch(view, chain) {

@@ -362,7 +362,7 @@ fn named(switch: &Switch, views: &[&FileView<'_>]) -> Switch {
             return named;
         }
         let name = format!("{}_", named.name);
-        named = Switch { definition: switch.definition.replace(&switch.name, &name), name, ..named };
+        named = Switch { definition: switch.definition.replacen(&switch.name, &name, 1), name, ..named };
     }
 }
 

@@ -86,7 +86,12 @@ impl<'t> Values<'_, 't> {
             let mut tests = inside.filter_map(|a| index.condition(a));
             tests.any(|test| test != whole && !index.is_within(word, test) && self.differs(test, steps))
         };
-        last.is_some_and(|b| self.binding_differs(b, name, steps))
+        // A branch that is not taken leaves what was bound before.
+        let before: Vec<Id> = bindings.iter().copied().filter(|b| *b < word && !self.is_in_value(word, *b)).collect();
+        let block = |b: Id| index.ancestors(b).find(|a| [k.block, k.module].contains(&index.kind(*a)));
+        let replaces = |later: Id, b: Id| later > b && block(later).is_some_and(|block| index.is_within(b, block));
+        let mut left = before.iter().filter(|b| !before.iter().any(|later| replaces(*later, **b)));
+        left.any(|b| self.binding_differs(*b, name, steps))
             || bindings.iter().any(|b| is_decided(*b))
             || self.additions(object, word).into_iter().any(|value| self.differs(value, steps))
     }
@@ -94,7 +99,8 @@ impl<'t> Values<'_, 't> {
     /// Whether a value that is bound to a name does.
     fn binding_differs(&self, binding: Id, name: &str, steps: u8) -> bool {
         let index = &self.0.index;
-        let Some(steps) = steps.checked_sub(1) else { return false };
+        // What a step computes is its own until something shows that it is not.
+        let Some(steps) = steps.checked_sub(1) else { return self.is_computed(binding) };
         if index.is_loop(binding) {
             return self.gives_samples(binding, name);
         }
@@ -391,6 +397,20 @@ mod tests {
         check("log(x.size(0) + len(y) + y.shape[0])\n            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^", false);
         check("log(n, epoch)\n           ^^^^^^^^^^", false);
         check("seen = x.size(0)\n        log(seen)\n            ^^^^", false);
+    }
+
+    /// In evaluation the branch with the collective is not taken.
+    #[test]
+    fn what_only_one_branch_reduces() {
+        let program = |read: &str| {
+            format!(
+                "def train_or_test(net, train):\n    total = 0\n    for x in loader:\n        loss = f(net(x))\n        if train:\n            \
+                 loss.backward()\n            loss = dist.all_reduce(loss)\n        total += loss.item()\n    return total\n\n\n\
+                 for n in range(3):\n    found = train_or_test(net, False)\n    if found < best:\n        bad = 0\n    else:\n        bad += 1\n        {read}\n"
+            )
+        };
+        check(&program("print(found)\n              ^^^^^"), true);
+        check(&program("print(bad)\n              ^^^"), true);
     }
 
     #[test]

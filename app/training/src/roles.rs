@@ -210,8 +210,9 @@ impl Roles {
             return Some(role);
         }
         // `import_module` is a function; a model that is imported is known by its use.
-        let is_imported =
-            index.kind(id) == k.identifier && view.names.qualify(index, id).is_some_and(|q| !q.starts_with('.'));
+        let is_imported = index.kind(id) == k.identifier
+            && name.contains('_')
+            && view.names.qualify(index, id).is_some_and(|q| !q.starts_with('.'));
         let hint = hinted(name).filter(|role| *role != Role::Model || !is_imported);
         // A name to which something else is assigned does not have the role that the name suggests, unless a call of
         // unknown code returned it.

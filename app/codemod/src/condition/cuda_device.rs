@@ -135,7 +135,12 @@ fn is_accelerators_name(view: &FileView<'_>, string: Id) -> bool {
     });
     let mut given = trainers.filter_map(|call| index.arguments(*call).keyword("accelerator"));
     let mut devices = ["to", "device"].iter().flat_map(|function| view.calls(function));
+    let mut named = index.of_kind(k.keyword_argument).iter().filter(|argument| {
+        matches!(index.keyword_name(**argument), Some("device" | "device_type" | "map_location"))
+            && index.value(**argument).is_some_and(|value| index.is_text(value, name))
+    });
     given.any(|given| index.is_text(given, name))
+        && named.next().is_none()
         && !devices.any(|call| index.arguments(*call).positional().any(|given| index.is_text(given, name)))
 }
 

@@ -11,7 +11,7 @@ use python::origins::Place;
 use python::refactor::settled;
 use python::source::words;
 use python::strings::{plain_string, requote};
-use python::tree::{Id, ROOT, fields, kinds};
+use python::tree::{Id, ROOT, Tree, fields, kinds};
 use sorting::SortedSet;
 use training::modes::Region;
 use training::project::has_part;
@@ -391,9 +391,8 @@ impl Guards for ByDevice<'_> {
         // In the target's branch a question for either device is one for the target, and a choice between them is the target's.
         let available = ['"', '\''].map(|quote| requote(self.available, quote));
         let types = ['"', '\''].map(|quote| format!(".type == {quote}{}{quote}", self.kind));
-        let code = available.iter().fold(code.to_owned(), |code, available| {
-            code.replace(&format!("torch.cuda.is_available() or {available}"), available)
-        });
+        let code =
+            available.iter().fold(code.to_owned(), |code, own| replaced(&code, "torch.cuda.is_available()", own));
         settled(&code, |index, [target, asked, vendor]| {
             let asked = index.text_of(asked);
             let asks_target = available.iter().any(|own| own == asked) || types.iter().any(|own| asked.ends_with(own));
@@ -415,6 +414,18 @@ impl Guards for ByDevice<'_> {
 fn in_quotes(code: &str, quote: char) -> String {
     let other = if quote == '"' { '\'' } else { '"' };
     if code.contains(quote) { code.to_owned() } else { code.replace(other, &quote.to_string()) }
+}
+
+/// Code in which `first or second` is `second`.
+fn replaced(code: &str, first: &str, second: &str) -> String {
+    let (tree, k) = (Tree::parse(code), kinds());
+    let index = tree.index();
+    let is_either = |id: &&Id| {
+        index.operator(**id) == "or" && index.parts(**id).map(|part| index.text_of(part)).eq([first, second])
+    };
+    let found = index.of_kind(k.boolean_operator).iter().filter(is_either);
+    let edits = found.map(|id| Splice { range: index.range(*id), text: second.to_owned() });
+    spliced(code, 0..code.len(), edits.collect())
 }
 
 /// What is known of the device that an expression holds.

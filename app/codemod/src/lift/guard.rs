@@ -329,7 +329,11 @@ fn conditional(
         || index.function(statement).and_then(|f| f.parameter_list()).is_some_and(|list| index.is_within(node, list));
     let is_of_definition =
         [k.decorated_definition, k.class_definition].contains(&index.kind(statement)) || is_in_parameters();
-    if is_of_definition && !(guards.is_agnostic() && is_default(view, node, statement)) {
+    // A default is evaluated when the file is loaded: what only type checkers import is not there then.
+    let mut imported = view.names.bindings.iter().filter(|binding| binding.local == "torch").peekable();
+    let is_there = imported.peek().is_none()
+        || imported.any(|binding| index.parent(binding.statement).is_some_and(|p| index.kind(p) == k.module));
+    if is_of_definition && !(guards.is_agnostic() && is_there && is_default(view, node, statement)) {
         return None;
     }
     if [k.expression_statement, k.assignment, k.with_item].contains(&index.kind(node)) {

@@ -9,6 +9,7 @@ use python::strings::plain_string;
 use python::syntax::Parameter;
 use python::tree::{Id, kinds};
 use training::project::has_part;
+use training::words::DEVICE_TYPES;
 use training::{FileView, ProjectFacts};
 
 /// Whether a node is such a name, or a call that is given one.
@@ -65,7 +66,19 @@ fn compares_only(
     let comparison = |id: &Id| index.parent(*id).filter(|around| index.kind(*around) == k.comparison_operator);
     let mut read = index.of_kind_in(k.identifier, body).iter().filter(|id| index.is_text(**id, parameter.name));
     let compared: Option<Vec<Id>> = read.by_ref().filter(|id| !index.is_label(**id)).map(comparison).collect();
-    compared.is_some_and(|all| all.iter().any(|comparison| is_for_vendor(file, *comparison)))
+    compared.is_some_and(|all| {
+        let is_known = |comparison: &Id| names_another(file, *comparison);
+        all.iter().any(|comparison| is_for_vendor(file, *comparison)) && !all.iter().any(is_known)
+    })
+}
+
+/// Whether a comparison is with another device of PyTorch's than the CPU and the source vendor's.
+fn names_another(file: &PythonFile<'_>, comparison: Id) -> bool {
+    let index = &file.index;
+    let names = |string: &Id| {
+        plain_string(index, *string).is_some_and(|text| text != "cuda" && text != "cpu" && DEVICE_TYPES.contains(&text))
+    };
+    index.of_kind_in(kinds().string, comparison).iter().any(names)
 }
 
 /// Whether a comparison is with the source vendor's device, and what follows names something of its software.

@@ -98,8 +98,7 @@ pub(super) fn round(
                         told.iter().any(|told| view.index.is_within(*told, code)) || names_vendors(code)
                     };
                     let vendors: [&dyn Fn(Id) -> bool; 2] = [&is_vendors, &names_vendors];
-                    let lifted =
-                        lift::lift(view, facts, guards, plan.origins[n].names_target.as_deref(), vendors, fixes);
+                    let lifted = lift::lift(view, facts, guards, plan.origins[n].names_target, vendors, fixes);
                     guarded.without_test += lifted.stranded.iter().map(|s| &s.fix).filter(needs_test).count();
                     plan.guarded.set(guarded);
                     fixes = lifted.fixes;

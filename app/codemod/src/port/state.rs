@@ -209,7 +209,7 @@ pub(super) struct Origin {
     /// Choices that have the target.
     pub(super) choices: Vec<Range<usize>>,
     /// Whether it names the target's device.
-    pub(super) names_target: Option<String>,
+    pub(super) names_target: bool,
 }
 
 impl Origin {
@@ -225,8 +225,7 @@ impl Origin {
             let only_others = MachinesDevice::read(view, Some(device)).only_with_cuda;
             origin.settled.extend(only_others.into_iter().map(|id| view.index.range(id)));
             origin.choices = terms.autocast.as_ref().map_or_else(Vec::new, |own| choices_with_own(view, &own.device));
-            let own = terms.autocast.as_ref().filter(|own| mentions(view, ROOT, &own.device));
-            origin.names_target = own.map(|own| own.device.clone());
+            origin.names_target = terms.autocast.as_ref().is_some_and(|own| mentions(view, ROOT, &own.device));
             origin.kept = terms.autocast.as_ref().map_or_else(Vec::new, |_| tests_for_kernels(view));
         }
         origin
