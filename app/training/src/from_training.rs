@@ -71,15 +71,6 @@ impl<'t> Values<'_, 't> {
             return false;
         }
         let bindings = self.bindings(name, word);
-        let last = bindings.iter().copied().filter(|b| *b < word && !self.is_in_value(word, *b)).max();
-        let is_reduced = |call: &Id| {
-            let first = index.arguments(*call).ids().next();
-            *call < word && last.is_some_and(|b| b < *call) && first.is_some_and(|first| index.is_text(first, name))
-        };
-        let mut collectives = COLLECTIVES.iter().flat_map(|name| self.0.calls(name));
-        if collectives.any(is_reduced) {
-            return false;
-        }
         // The number of the best epoch, or of epochs without a better one: a test of such a value decides on it.
         let is_decided = |binding: Id| {
             let inside = index.ancestors(binding).take_while(|a| index.kind(*a) != k.function_definition);
@@ -88,9 +79,12 @@ impl<'t> Values<'_, 't> {
         };
         // A branch that is not taken leaves what was bound before.
         let before: Vec<Id> = bindings.iter().copied().filter(|b| *b < word && !self.is_in_value(word, *b)).collect();
-        let block = |b: Id| index.ancestors(b).find(|a| [k.block, k.module].contains(&index.kind(*a)));
-        let replaces = |later: Id, b: Id| later > b && block(later).is_some_and(|block| index.is_within(b, block));
-        let mut left = before.iter().filter(|b| !before.iter().any(|later| replaces(*later, **b)));
+        let block = |at: Id| index.ancestors(at).find(|a| [k.block, k.module].contains(&index.kind(*a)));
+        let follows = |later: Id, b: Id| later > b && block(later).is_some_and(|block| index.is_within(b, block));
+        let collectives = COLLECTIVES.iter().flat_map(|name| self.0.calls(name)).copied();
+        let of_name = |call: &Id| index.arguments(*call).ids().next().is_some_and(|first| index.is_text(first, name));
+        let reduced: Vec<Id> = collectives.filter(|call| *call < word && of_name(call)).collect();
+        let mut left = before.iter().filter(|b| !before.iter().chain(&reduced).any(|later| follows(*later, **b)));
         left.any(|b| self.binding_differs(*b, name, steps))
             || bindings.iter().any(|b| is_decided(*b))
             || self.additions(object, word).into_iter().any(|value| self.differs(value, steps))
