@@ -35,8 +35,9 @@ def fence(text, kind):
 
 
 def example(guide):
-    """The port of the section's first example, with the wrapped model of the guides."""
+    """The port of the section's first example, with the wrapped model of the guides, and the CPU as the target's device."""
     after = fence(GUIDES[guide].partition("{#average-loss}\n")[2], "after [^\n]*")
+    after = after.replace(f'"{guide.rpartition("-")[2]}"', '"cpu"')
     return SETUP + after.replace(STUB, fence(GUIDES["engine"], "block replica_of"))
 
 
