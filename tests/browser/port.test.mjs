@@ -1494,3 +1494,33 @@ onPage("a style that a script gives no place for is explained in the menu's word
   await said.getByRole("button", { name: "Replace CUDA code instead" }).click();
   await page.page.locator(".changes .about").first().waitFor();
 });
+
+onPage("comments at open places are in the port and in its link, and go when they are turned off", {}, async (page) => {
+  const written = async (page) => {
+    await page.tab("changes");
+    const { added } = await page.changedLines();
+    return added.filter((line) => line.includes("# portolan: hpu#"));
+  };
+  await page.paste("import torch\n\nnet = torch.nn.Linear(2, 1).cuda()\nprint(torch.cuda.get_device_properties(0))\n");
+  await page.ported();
+  await page.choose("target", "hpu");
+  await page.settled();
+  assert.deepEqual(await written(page), []);
+  await page.tab("needs");
+  await page.page.locator("#annotate").check();
+  await page.settled();
+  assert.equal((await written(page)).length, 1);
+  const link = await page.share();
+  const other = await PortPage.open(browser, site.address, { fragment: link.slice(link.indexOf("#")) });
+  try {
+    await other.ported();
+    assert.equal((await written(other)).length, 1);
+    assert.deepEqual(other.errors, []);
+  } finally {
+    await other.close();
+  }
+  await page.tab("needs");
+  await page.page.locator("#annotate").uncheck();
+  await page.settled();
+  assert.deepEqual(await written(page), []);
+});
