@@ -388,11 +388,11 @@ impl Guards for ByDevice<'_> {
     }
 
     fn retargeted(&self, code: &str) -> String {
-        // In the target's branch a question for either device is one for the target, and a choice between them is the target's.
+        // In the target's branch a question for CUDA or for either is one for the target, and a choice between them is the target's.
         let available = ['"', '\''].map(|quote| requote(self.available, quote));
         let types = ['"', '\''].map(|quote| format!(".type == {quote}{}{quote}", self.kind));
-        let code =
-            available.iter().fold(code.to_owned(), |code, own| replaced(&code, "torch.cuda.is_available()", own));
+        let own = &available[usize::from(!code.contains('"') && code.contains('\''))];
+        let code = asking_target(code, own);
         settled(&code, |index, [target, asked, vendor]| {
             let asked = index.text_of(asked);
             let asks_target = available.iter().any(|own| own == asked) || types.iter().any(|own| asked.ends_with(own));
@@ -416,15 +416,25 @@ fn in_quotes(code: &str, quote: char) -> String {
     if code.contains(quote) { code.to_owned() } else { code.replace(other, &quote.to_string()) }
 }
 
-/// Code in which `first or second` is `second`.
-fn replaced(code: &str, first: &str, second: &str) -> String {
+/// Code that asks for the target where it asked for CUDA, or for either of them.
+fn asking_target(code: &str, own: &str) -> String {
     let (tree, k) = (Tree::parse(code), kinds());
     let index = tree.index();
-    let is_either = |id: &&Id| {
-        index.operator(**id) == "or" && index.parts(**id).map(|part| index.text_of(part)).eq([first, second])
-    };
-    let found = index.of_kind(k.boolean_operator).iter().filter(is_either);
-    let edits = found.map(|id| Splice { range: index.range(*id), text: second.to_owned() });
+    let asks = |call: &&Id| index.is_text(**call, "torch.cuda.is_available()");
+    let edits = index.of_kind(k.call).iter().filter(asks).filter_map(|call| {
+        let around = index.parent(*call)?;
+        let is_either = index.operator(around) == "or" && index.parts(around).any(|part| index.is_text(part, own));
+        let asked = if is_either { around } else { *call };
+        let binds = |id| [k.not_operator, k.boolean_operator, k.comparison_operator].contains(&index.kind(id));
+        let text =
+            if binds(index.parent(asked)?) && own.contains(" and ") { format!("({own})") } else { own.to_owned() };
+        // The brackets of a choice go with it, unless a word stands right before them.
+        let brackets = index.parent(asked).filter(|parent| {
+            let blank_before = code[..index.range(*parent).start].ends_with(' ');
+            is_either && index.kind(*parent) == k.parenthesized_expression && blank_before && !own.contains(" and ")
+        });
+        Some(Splice { range: index.range(brackets.unwrap_or(asked)), text })
+    });
     spliced(code, 0..code.len(), edits.collect())
 }
 

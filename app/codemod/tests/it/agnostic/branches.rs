@@ -247,3 +247,19 @@ fn the_target_s_branch_asks_for_it_no_more() {
          elif torch.xpu.is_available():\n    n = torch.xpu.device_count()\n    s = torch.amp.GradScaler(\"xpu\")\n    torch.xpu.reset_peak_memory_stats()\n",
     );
 }
+
+#[test]
+fn what_the_code_for_cuda_asks_of_cuda_is_asked_of_the_target() {
+    check(
+        &format!(
+            "{CHOICE}if device.type == 'cuda':\n    n = torch.cuda.device_count() if torch.cuda.is_available() else 0\n    \
+                  x = torch.zeros(n).cuda()\n    ready = not torch.cuda.is_available() or n > 0\n    torch.cuda.reset_peak_memory_stats()\n"
+        ),
+        &format!(
+            "{CHOSEN}if device.type == 'cuda':\n    n = torch.cuda.device_count() if torch.cuda.is_available() else 0\n    \
+                  x = torch.zeros(n).cuda()\n    ready = not torch.cuda.is_available() or n > 0\n    torch.cuda.reset_peak_memory_stats()\n\
+                  elif device.type == 'xpu':\n    n = torch.xpu.device_count() if torch.xpu.is_available() else 0\n    \
+                  x = torch.zeros(n).to(device)\n    ready = not torch.xpu.is_available() or n > 0\n    torch.xpu.reset_peak_memory_stats()\n"
+        ),
+    );
+}
