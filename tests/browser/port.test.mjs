@@ -588,6 +588,85 @@ test("the bar has its room before its controls come", { timeout: 90_000 }, async
   await page.close();
 });
 
+/** The page as it is while its program is being loaded, and a function that lets it load. */
+async function loading(context, fragment = "") {
+  const page = await context.newPage();
+  let load;
+  const loads = new Promise((go) => (load = go));
+  await page.route(/page-[0-9a-f]+_bg\.wasm$/, async (route) => {
+    await loads;
+    await route.continue();
+  });
+  await page.goto(`${site.address}port/${fragment}`);
+  const field = page.locator(".port-source.stand-in textarea");
+  await field.click();
+  return { page, field, load };
+}
+
+const early = "import torch\n\nmodel = torch.nn.Linear(2, 2).cuda()\n";
+
+test("what is typed and chosen while the page is being loaded is continued", async () => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  const { page, field, load } = await loading(context);
+  const port = new PortPage(page, context);
+  const targets = (list) => page.locator(`${list} option`).evaluateAll((options) => options.map(({ value, textContent }) => [value, textContent]));
+  const offered = await targets(".stand-in .target");
+  await page.locator(".stand-in .target").selectOption("xpu");
+  await page.locator(".stand-in .switch input").check();
+  await field.fill(early);
+  await page.locator(".panel .state", { hasText: "Your script is ported as soon as the page has loaded." }).waitFor();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("End");
+  load();
+  await page.locator("#source-pane").waitFor();
+  await page.locator(".stand-in").first().waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.id === "source");
+  await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
+  await page.keyboard.type("  # end");
+  await untilSource(page, early.replace("import torch", "import torch  # end"));
+  assert.match(await port.ported(), /^1 change/);
+  assert.equal(await page.locator("#target").inputValue(), "xpu");
+  assert.equal(await page.locator("#unsafe").isChecked(), true);
+  assert.deepEqual(await targets("#target"), offered);
+  assert.equal(await page.locator(".port-notice").count(), 0);
+  await context.close();
+});
+
+test("saved work is closed for what is typed while the page is being loaded, and comes back", async () => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  const first = await loading(context);
+  first.load();
+  const saved = new PortPage(first.page, context);
+  await first.page.locator("#target option").first().waitFor({ state: "attached" });
+  await saved.fill("import torch\n\nold = torch.zeros(2).cuda()\n");
+  await saved.keptAsItIs();
+  await first.page.close();
+  const { page, field, load } = await loading(context);
+  await field.fill(early);
+  load();
+  const notice = page.locator(".port-notice", { hasText: "while the page was loading" });
+  await notice.waitFor();
+  await untilSource(page, early);
+  await notice.getByRole("button", { name: "Undo" }).click();
+  await untilSource(page, "import torch\n\nold = torch.zeros(2).cuda()\n");
+  await context.close();
+});
+
+test("files dropped while the page is being loaded are opened", async () => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  const { page, load } = await loading(context);
+  const data = await page.evaluateHandle((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], "dropped.py"));
+    return data;
+  }, early);
+  await page.dispatchEvent(".port-source.stand-in textarea", "drop", { dataTransfer: data });
+  load();
+  await untilSource(page, early);
+  assert.equal(await page.locator("#file-name").inputValue(), "dropped.py");
+  await context.close();
+});
+
 test("nothing moves while the page starts, and its parts replace their stand-ins", { timeout: 90_000 }, async () => {
   for (const width of [360, 800, 1280]) {
     const page = await browser.newPage({ viewport: { width, height: 800 }, serviceWorkers: "block" });

@@ -3,6 +3,9 @@
 use crate::SiteError;
 use crate::shell::{Frame, shell};
 use crate::theme;
+use guide::html::escape;
+use launch::Target;
+use std::fmt::Write as _;
 
 /// The page and its separate files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,10 +44,21 @@ pub fn wrap_port(built: &str) -> Result<PortPage, SiteError> {
         description: "Paste a training script, pick a target, and read the port beside it. Runs in your browser.",
         head: &head,
         wide: true,
-        main: &format!("{}\n", main.trim()),
+        main: &format!("{}\n", main.trim().replacen(NO_TARGETS, &format!("{NO_TARGETS}{}", targets()), 1)),
         ..Frame::default()
     });
     Ok(PortPage { html, scripts })
+}
+
+/// The start of the list of targets, which can be used before the page's program has been loaded.
+const NO_TARGETS: &str = "<select class=\"target\" autocomplete=\"off\">";
+
+/// The targets as options of a list.
+fn targets() -> String {
+    Target::all().fold(String::new(), |mut options, target| {
+        let _ = write!(options, "<option value=\"{}\">{}</option>", target.name(), escape(target.label()));
+        options
+    })
 }
 
 /// The event that a program waits for; `portolan.js` decides when it occurs.

@@ -200,6 +200,17 @@ async function take(files) {
   soon();
 }
 
+// Until the page's program accepts drops itself, the browser would show the files in place of the page.
+const isDropOfFiles = (event) => !document.getElementById("port-page") && event.dataTransfer?.types.includes("Files");
+addEventListener("dragover", (event) => isDropOfFiles(event) && event.preventDefault());
+addEventListener("drop", (event) => {
+  if (!isDropOfFiles(event)) return;
+  event.preventDefault();
+  const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry());
+  if (entries.every((entry) => entry?.isFile)) return void take(event.dataTransfer.files);
+  const note = show("early-folder", "status", "The page is still loading. Drop the folder again in a moment.", button("Hide", () => note.remove()));
+});
+
 let arrived;
 /** Shows files that another program has sent, and opens them if the reader agrees. */
 function offerToOpen(files) {
@@ -257,8 +268,8 @@ async function start() {
   const isOwn = place === 0 || own.some((bytes) => bytes.length > 0);
   // A second tab begins with the work of the first.
   const [bytes, beside] = isOwn ? own : await both(0);
-  window.portolanWork.begin(bytes, beside);
-  if (!isOwn) cleared = window.portolanWork.bytes();
+  const isRestored = window.portolanWork.begin(bytes, beside);
+  if (!isOwn && isRestored) cleared = window.portolanWork.bytes();
   // Something may have been typed before this page listened.
   else soon();
   if (new URLSearchParams(location.search).has("shared")) await shared();

@@ -5,6 +5,7 @@ mod bar;
 mod changes;
 mod checks;
 mod diff;
+mod early;
 mod editor;
 mod error;
 mod files;
@@ -63,19 +64,28 @@ pub fn mount() {
 /// Continues with what `index.html` shows: each of its parts is a stand-in for one of the page's own.
 fn take_over() {
     let Some(page) = browser::element("port-page") else { return };
+    let focused = browser::document().active_element();
     while let Some(shown) = page.previous_element_sibling() {
         while let Some(part) = shown.first_element_child().filter(|part| part.class_list().contains("stand-in")) {
             let _ = page.append_child(&part);
         }
         shown.remove();
     }
+    if let Some(focused) = focused.filter(|focused| page.contains(Some(focused))) {
+        let _ = focused.unchecked_into::<HtmlElement>().focus();
+    }
 }
 
-/// Removes the stand-ins of the current part once it is complete.
-fn replace(stand_ins: &'static str) {
+/// Removes the stand-ins of the current part once it is complete. Before that, `adopt` continues with what the user did in
+/// them, and returns the id of the element that gets the focus, if one of them has it.
+fn replace(stand_ins: &'static str, adopt: impl FnOnce() -> Option<&'static str> + 'static) {
     when_made(move || {
+        let focused = adopt();
         while let Ok(Some(stand_in)) = browser::document().query_selector(stand_ins) {
             stand_in.remove();
+        }
+        if let Some(element) = focused.and_then(browser::element) {
+            let _ = element.focus();
         }
     });
 }
@@ -104,17 +114,17 @@ fn Page(session: Session) -> impl IntoView {
     let columns = move || share.get().map(|share| format!("{share:.1}%"));
     let waiting = RwSignal::new(true);
     tasks::last(move || waiting.set(false));
-    let bar = || {
+    let bar = move || {
         take_over();
-        replace(".port-bar.stand-in");
+        replace(".port-bar.stand-in", move || early::choose(session));
         view! { <Bar/> <Notice/> }.into_any()
     };
     let source = move || {
-        replace(":is(.port-source, .splitter).stand-in");
+        replace(":is(.port-source, .splitter).stand-in", move || early::open_text(session));
         view! { <Source/> <Splitter share/> }.into_any()
     };
     let result = || {
-        replace(".port-result.stand-in");
+        replace(".port-result.stand-in", || None);
         view! { <Result/> <Keys/> }.into_any()
     };
     view! {

@@ -78,6 +78,15 @@ impl State {
         self.choice.guides = Guides::default();
     }
 
+    /// Opens a new script that was typed or pasted. Returns whether it replaces something.
+    pub fn open_typed(&mut self, text: &str) -> bool {
+        let replaces = !self.is_empty();
+        self.open(Vec::new());
+        self.type_text(&Splice { start: 0, end: 0, text: text.to_owned() }, false);
+        self.unread = true;
+        replaces
+    }
+
     /// Replaces the project with the sample.
     pub fn open_sample(&mut self, file: SourceFile) {
         self.open(vec![file]);

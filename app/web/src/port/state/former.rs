@@ -204,8 +204,16 @@ impl State {
         Beside { former, given: self.given, own_choice, ticked, twin, originals, originals_of_former }.written()
     }
 
-    /// Restores what was saved: the project, and the result of [`State::beside`].
-    pub fn restore(&mut self, open: Option<Share>, beside: &[u8]) {
+    /// Restores what was saved: the project, and the result of [`State::beside`]. What was typed before that stays open, and
+    /// the saved project can be brought back. Returns whether the saved project is the open one.
+    pub fn restore(&mut self, open: Option<Share>, beside: &[u8]) -> bool {
+        if !self.is_empty() {
+            let mut saved = State::default();
+            saved.restore(open, beside);
+            self.former = saved.aside().or(saved.former).or(self.former.take());
+            return false;
+        }
+        let chosen = (self.edits > 0).then(|| self.choice.clone());
         if let Some(share) = open {
             self.set_aside();
             self.put(share);
@@ -219,6 +227,12 @@ impl State {
             self.twin = beside.twin.map(Arc::new);
             self.put_originals(beside.originals);
         }
+        if let Some(Choice { target, style, switches, .. }) = chosen {
+            self.set_choice(|choice| {
+                (choice.target, choice.style, choice.switches) = (target.clone(), style, switches)
+            });
+        }
+        true
     }
 }
 

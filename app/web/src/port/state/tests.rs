@@ -322,6 +322,31 @@ fn what_is_kept_comes_back_whole() {
 }
 
 #[test]
+fn what_is_typed_before_the_saved_work_is_found_stays_open() {
+    let mut saved = State::default();
+    saved.open(vec![source("own.py", "z\n")]);
+    saved.open_share(shared("one.py", Style::Branch));
+    let (open, beside) = (saved.share(), saved.beside());
+    let mut state = State::default();
+    assert!(!state.open_typed("x = 1\n"), "nothing was open");
+    assert!(!state.restore(Some(open.clone()), &beside));
+    assert_eq!(state.sources()[0].text, "x = 1\n");
+    state.bring_back();
+    assert_eq!((path(&state), state.choice.style), ("one.py", Style::Branch));
+    // Where it was found first, it is what can be brought back.
+    let mut state = State::default();
+    assert!(state.restore(Some(open.clone()), &[]));
+    assert!(state.open_typed("x = 1\n"));
+    state.bring_back();
+    assert_eq!(path(&state), "one.py");
+    // A choice without a text is one for the saved work.
+    let mut state = State::default();
+    state.choose(|choice| choice.style = Style::InPlace);
+    assert!(state.restore(Some(open), &[]));
+    assert_eq!((path(&state), state.choice.style), ("one.py", Style::InPlace));
+}
+
+#[test]
 fn edits_are_counted_and_openings_of_links_are_not() {
     let mut state = ported();
     let mut check = |counts: bool, act: fn(&mut State)| {

@@ -10,8 +10,8 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 
 /// Defines `window.portolanWork`: `bytes()`, empty if nothing is open; `beside()`, data to save with them;
-/// `begin(bytes, beside)`, which opens saved work, then what the address names; and `forget()`, which discards the
-/// replaced project.
+/// `begin(bytes, beside)`, which opens saved work, then what the address names, and returns whether nothing was typed before;
+/// and `forget()`, which discards the replaced project.
 ///
 /// Returns whether there is a script that saves the work. It is started, and calls `begin` once it has looked for saved
 /// work.
@@ -23,10 +23,10 @@ pub(in crate::port) fn offer(session: Session) -> bool {
     };
     put("bytes", bytes_of(|state| if state.is_blank() { Vec::new() } else { state.share().to_bytes() }));
     put("beside", bytes_of(State::beside));
-    let begin = Closure::<dyn Fn(Uint8Array, Uint8Array)>::new(move |bytes: Uint8Array, beside: Uint8Array| {
-        let share = Share::from_bytes(&bytes.to_vec());
-        session.change_and_port(|state| state.restore(share, &beside.to_vec()));
+    let begin = Closure::<dyn Fn(Uint8Array, Uint8Array) -> bool>::new(move |bytes: Uint8Array, beside: Uint8Array| {
+        let is_restored = session.restore(Share::from_bytes(&bytes.to_vec()), &beside.to_vec());
         session.read_fragment();
+        is_restored
     });
     put("begin", begin.into_js_value());
     let forget = Closure::<dyn Fn()>::new(move || session.state.update(State::forget_former));

@@ -6,6 +6,7 @@ mod links;
 mod memos;
 mod porting;
 
+use crate::port::state::fragment::Share;
 use crate::port::state::lines::Splice;
 use crate::port::state::{Jump, Notice, Panel, Phase, Run, State, Undo, fragment};
 use crate::shared::{browser, tasks};
@@ -131,6 +132,19 @@ impl Session {
         self.say_opened(bad, said);
         // Showing a large project and sending it to the worker take a while each.
         browser::later(0, move || self.port_now());
+    }
+
+    /// Opens saved work, unless something was typed before: then the work can be brought back. Returns whether it was opened.
+    pub(super) fn restore(self, open: Option<Share>, beside: &[u8]) -> bool {
+        let is_open = self.state.try_update(|state| state.restore(open, beside)) == Some(true);
+        self.port_now();
+        if !is_open && self.state.with_untracked(State::has_former) {
+            self.say_opened(
+                false,
+                "Opened what you typed while the page was loading; your saved work is closed.".to_owned(),
+            );
+        }
+        is_open
     }
 
     /// Undoes what the notice offers to undo.
