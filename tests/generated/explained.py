@@ -10,6 +10,8 @@ NAMED = {
     "the last incomplete batch": r"the last batch would not fit",
     "the last incomplete batch, in evaluations too": r"the last batch would not fit|leaves out the last, incomplete batch",
     "updates lost": r"(this|their) update is gone",
+    "more updates": r"so it ends after \d+ times as many",
+    "the loss": r"so it ends after \d+ times as many",
     "what is printed": r"now logs NaN|leaves out the last, incomplete batch|What the program computes from them later differs",
     "lines printed": r"now logs NaN",
     "betas of the optimizer": r"Keep Adam's betas constant",

@@ -18,6 +18,10 @@ pub(crate) trait Guards {
     /// Whether a test is true for others alone.
     fn excludes_target(&self, view: &FileView<'_>, test: Id) -> bool;
 
+    /// Whether a file gives the answer of a test for the target a name, or returns it, as it may that of one for the source
+    /// vendor's device.
+    fn has_own_flag(&self, view: &FileView<'_>) -> bool;
+
     /// The test for the target in place of one for the source vendor alone.
     fn retarget(&self, view: &FileView<'_>, test: Id) -> Option<String>;
 
@@ -56,6 +60,10 @@ impl Guards for Modes {
 
     fn excludes_target(&self, view: &FileView<'_>, test: Id) -> bool {
         self.tested(&view.index, test).is_some_and(|members| !members.contains(&self.target))
+    }
+
+    fn has_own_flag(&self, _: &FileView<'_>) -> bool {
+        false
     }
 
     fn retarget(&self, view: &FileView<'_>, test: Id) -> Option<String> {

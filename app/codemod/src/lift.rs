@@ -13,7 +13,7 @@ mod vendors_names;
 pub(crate) use guard::negated;
 pub(crate) use insertions::{drop_present, hoist};
 pub(crate) use joined::is_target_import;
-pub(crate) use vendors_names::vendors_names;
+pub(crate) use vendors_names::{is_ported_function, vendors_names};
 
 use crate::definitions::Said;
 use crate::fix::{BroughtBlock, Fix, Lift};
@@ -77,15 +77,25 @@ pub(crate) struct Lifted {
     pub(crate) stays: Vec<Range<usize>>,
 }
 
+/// What is for the source vendor's device.
+pub(crate) struct Vendors<'a> {
+    /// Whether code is for that device alone.
+    pub(crate) is_alone: &'a dyn Fn(Id) -> bool,
+    /// Whether code reads names that are there for it alone.
+    pub(crate) names: &'a dyn Fn(Id) -> bool,
+    /// Whether a function of the project runs on any device once it is ported, whatever its name says.
+    pub(crate) is_ported: &'a dyn Fn(&str) -> bool,
+}
+
 /// Puts the fixes of one file under the guard. With `keeps_tests` the file has tests for the target of its own, and those for the
 /// vendor's device mean that one. Code for the vendor's device that no fix changes is shared with the target, unless
-/// `is_vendors` says that it is for that device alone; `names_vendors` says whether it reads names that are.
+/// [`Vendors::is_alone`] says that it is for that device alone.
 pub(crate) fn lift(
     view: &FileView<'_>,
     project: &ProjectFacts<'_, '_>,
     guards: &dyn Guards,
     keeps_tests: bool,
-    [is_vendors, names_vendors]: [&dyn Fn(Id) -> bool; 2],
+    vendors: &Vendors<'_>,
     fixes: Vec<Fix>,
 ) -> Lifted {
     let Lifted { fixes: mut out, mut stranded, mut stays } = Lifted::default();
@@ -117,7 +127,9 @@ pub(crate) fn lift(
             (Region::Unclear, _) => {
                 stranded.push(Stranded { fix, reason: messages::undecided_branch() });
             }
-            (Region::Open, Lift::AsWritten) if keeps_tests && means_cuda(view, node, 1) => {}
+            (Region::Open, Lift::AsWritten)
+                if keeps_tests && means_cuda(view, node, 1) && (!is_flag(view, node) || guards.has_own_flag(view)) => {}
+            (Region::Open, Lift::AsWritten) if tested::turns_vendors_off(view, node, vendors) => {}
             (Region::Open, Lift::AsWritten) => out.push(fix),
             (Region::Vendor { clause, chain }, Lift::Guarded | Lift::Neutral | Lift::AsWritten) => {
                 if !guards.has_target_branch(view, chain) {
@@ -128,19 +140,19 @@ pub(crate) fn lift(
         }
     }
     for ((_, clause), fixes) in tested.iter().filter(|(test, _)| !vendor.contains_key(test)) {
-        out.extend(tested::for_either(view, guards, *clause, fixes, is_vendors));
+        out.extend(tested::for_either(view, guards, *clause, fixes, vendors));
     }
     for ((chain, clause), fixes) in vendor {
         if fixes.iter().all(|fix| fix.lift == Lift::Neutral) {
             continue;
         }
-        let is_served = || served::by_else(view, clause, is_vendors) || served::only_checks(view, clause);
+        let is_served = || served::by_else(view, clause, vendors.is_alone) || served::only_checks(view, clause);
         if arm::is_in_else(view, project, guards, clause, &fixes) || guards.is_agnostic() && is_served() {
             continue;
         }
         // A copy would declare a name behind its first use.
         let may_copy = !declares_names(view, clause);
-        if let Some(common) = in_common(view, guards, (clause, may_copy), names_vendors, &fixes) {
+        if let Some(common) = in_common(view, guards, (clause, may_copy), vendors.names, &fixes) {
             out.push(common);
             open.extend(fixes.into_iter().filter(|fix| fix.lift == Lift::Guarded));
             continue;
@@ -191,6 +203,15 @@ pub(crate) fn lift(
 
 fn asks_torch(view: &FileView<'_>, change: &Change) -> bool {
     splices(view, change).iter().any(|splice| words(&splice.text, "torch").next().is_some())
+}
+
+/// Whether a test is all of what a name holds or a function returns: `self.has_streams = device.type == "cuda"`.
+fn is_flag(view: &FileView<'_>, test: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    index.parent(test).is_some_and(|parent| {
+        index.kind(parent) == k.return_statement
+            || index.assignment(parent).is_some_and(|assignment| assignment.value() == Some(test))
+    })
 }
 
 /// Whether a branch has a `global` or `nonlocal` of the function around it.

@@ -179,10 +179,13 @@ impl Reading<'_, '_, '_> {
     fn training_call(&self, node: Place, seen: &mut SortedSet<Place>) -> Option<Id> {
         let view = self.views[node.file];
         let index = &view.index;
-        let trains = |call: &Id| {
-            let name = called_name(index, *call);
-            name.is_some_and(|n| matches!(n, "backward" | "zero_grad" | "step") || n.ends_with("training_step"))
-                || index.callee(*call).is_some_and(|callee| self.compiled[node.file].contains(index.text_of(callee)))
+        // A loop may clear gradients in each of its phases.
+        let rank = |call: &Id| match called_name(index, *call) {
+            Some("backward") => Some(0),
+            Some(name) if name.ends_with("training_step") => Some(0),
+            Some("step") => Some(1),
+            Some("zero_grad") => Some(2),
+            _ => index.callee(*call).and_then(|callee| self.compiled[node.file].get(index.text_of(callee)).map(|_| 0)),
         };
         let calls = index.of_kind_in(kinds().call, node.id);
         let calls_what_trains = |call: &Id, seen: &mut SortedSet<Place>| {
@@ -193,7 +196,9 @@ impl Reading<'_, '_, '_> {
         calls
             .iter()
             .copied()
-            .find(|call| trains(call))
+            .filter_map(|call| Some((rank(&call)?, call)))
+            .min()
+            .map(|(_, call)| call)
             .or_else(|| calls.iter().copied().find(|call| calls_what_trains(call, seen)))
     }
 

@@ -143,6 +143,17 @@ impl<'a> ByDevice<'a> {
         false
     }
 
+    /// Whether a test is true wherever there is the target, and nowhere else.
+    fn asks_only_target(&self, view: &FileView<'_>, test: Id) -> bool {
+        let (k, index) = (kinds(), &view.index);
+        match index.kind(test) {
+            kind if kind == k.parenthesized_expression || kind == k.boolean_operator => {
+                index.parts(test).all(|part| self.asks_only_target(view, part))
+            }
+            _ => self.asks_target(view, test),
+        }
+    }
+
     /// Whether a test is false for the target: `device.type != "xpu"`, `not torch.xpu.is_available()`.
     fn denies_target(&self, view: &FileView<'_>, test: Id) -> bool {
         let (k, index) = (kinds(), &view.index);
@@ -217,10 +228,11 @@ impl<'a> ByDevice<'a> {
         plain_string(&view.index, id).is_some_and(|text| is_type(text.split(':').next().unwrap_or(text)))
     }
 
-    /// Whether a test compares with a device that is neither the target nor the source vendor's.
+    /// Whether a test compares with an accelerator that is neither the target nor the source vendor's. What is on the CPU may be
+    /// about to move: `x.cuda() if x.device.type == "cpu" else x`.
     fn asks_another(&self, view: &FileView<'_>, test: Id) -> bool {
         let index = &view.index;
-        let is_other = |kind: &str| DEVICE_TYPES.contains(&kind) && kind != "cuda" && kind != self.kind;
+        let is_other = |kind: &str| DEVICE_TYPES.contains(&kind) && !["cpu", "cuda", self.kind].contains(&kind);
         index.kind(test) == kinds().comparison_operator
             && view.index.operator(test) == "=="
             && index.parts(test).any(|side| self.names(view, side, is_other))
@@ -237,7 +249,8 @@ impl<'a> ByDevice<'a> {
         };
         if kind == k.parenthesized_expression || kind == k.boolean_operator {
             let asks = |part: &Id| means_cuda(view, *part, DIRECTLY);
-            if index.parts(test).filter(asks).any(|part| self.asked(view, part, or_cuda).is_none()) {
+            let mut asking = index.parts(test).filter(asks).peekable();
+            if asking.peek().is_none() || asking.any(|part| self.asked(view, part, or_cuda).is_none()) {
                 return None;
             }
             return Some(inner(&|part: Id| if asks(&part) { self.asked(view, part, or_cuda) } else { None }));
@@ -350,7 +363,8 @@ impl Guards for ByDevice<'_> {
                 let mut earlier = std::iter::once(ancestor).chain(
                     index.children(ancestor).filter(|c| index.kind(*c) == k.elif_clause && index.item(*c).next <= id),
                 );
-                let asks = |clause: Id| index.condition(clause).is_some_and(|test| self.asks_target(view, test));
+                // Where more is asked besides, the target may still come here.
+                let asks = |clause: Id| index.condition(clause).is_some_and(|test| self.asks_only_target(view, test));
                 if earlier.any(asks) {
                     return Region::Foreign;
                 }
@@ -365,7 +379,15 @@ impl Guards for ByDevice<'_> {
     }
 
     fn excludes_target(&self, view: &FileView<'_>, test: Id) -> bool {
-        self.asks_another(view, test)
+        let is_host = |side| self.names(view, side, |kind| kind == "cpu");
+        self.asks_another(view, test) || view.index.operator(test) == "==" && view.index.parts(test).any(is_host)
+    }
+
+    fn has_own_flag(&self, view: &FileView<'_>) -> bool {
+        let (k, index) = (kinds(), &view.index);
+        let assigned = index.assignments().filter_map(|assignment| assignment.value());
+        let returned = index.of_kind(k.return_statement).iter().filter_map(|given| index.parts(*given).next());
+        assigned.chain(returned).any(|value| self.asks_target(view, value))
     }
 
     fn retarget(&self, view: &FileView<'_>, test: Id) -> Option<String> {

@@ -1,5 +1,6 @@
 //! A test for the source vendor's device whose code is the same for the target.
 
+use super::Vendors;
 use super::joined::first_of;
 use crate::fix::{Fix, Lift};
 use crate::guards::Guards;
@@ -43,13 +44,16 @@ pub(super) fn for_either(
     guards: &dyn Guards,
     clause: Id,
     fixes: &[Fix],
-    is_vendors: &dyn Fn(Id) -> bool,
+    vendors: &Vendors<'_>,
 ) -> Option<Fix> {
     let index = &view.index;
     let test = index.condition(clause)?;
     let code = index.consequence(clause).or_else(|| index.parts(clause).next())?;
     let is_choice = is_choice_of_device(view, clause, code);
-    if is_vendors(code) || needs_vendor(view, test, code) && !is_choice || sets_vendors_variable(view, clause) {
+    if (vendors.is_alone)(code)
+        || needs_vendor(view, test, code, vendors) && !is_choice
+        || sets_vendors_variable(view, clause)
+    {
         return None;
     }
     let mut parts: Vec<Id> = index.parts(test).filter(|_| index.kind(test) == kinds().boolean_operator).collect();
@@ -67,9 +71,12 @@ pub(super) fn for_either(
         fix.changes.iter().filter_map(Change::node).all(within)
     };
     let besides: Vec<&Fix> = fixes.iter().filter(is_other).collect();
-    // A type of numbers chosen for CUDA leaves the target the one that every other device has, unless it is asked for one.
-    let is_type = |name: &&str| mentions(view, code, name);
-    if besides.is_empty() && ["float16", "half", "bfloat16"].iter().any(is_type) {
+    // A type of numbers chosen for CUDA leaves the target the one that every other device has, unless it is asked for one, or is
+    // the one that the target is made for, and the others have a wide one.
+    let is_type = |code: Id| ["float16", "half", "bfloat16"].iter().any(|name| mentions(view, code, name));
+    let is_narrow = ["float16", "half"].iter().any(|name| mentions(view, code, name));
+    let takes_wide = !is_narrow && other_of(view, clause).is_some_and(|other| !is_type(other));
+    if besides.is_empty() && is_type(code) && !takes_wide {
         return None;
     }
     let needs_test = besides.iter().any(|fix| fix.lift == Lift::Guarded);
@@ -90,6 +97,16 @@ pub(super) fn for_either(
     Some(fix)
 }
 
+/// Whether a test without CUDA does without software of the vendor's, which other code of its clause uses: on the target it is
+/// right as it is. `if amp is None or not torch.cuda.is_available():`
+pub(super) fn turns_vendors_off(view: &FileView<'_>, node: Id, vendors: &Vendors<'_>) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let clause = index.ancestors(node).find(|around| index.condition(*around).is_some());
+    let clause = clause.filter(|clause| index.condition(*clause).is_some_and(|test| index.is_within(node, test)));
+    let is_denied = index.parent(node).is_some_and(|parent| index.kind(parent) == k.not_operator);
+    is_denied && clause.and_then(|clause| other_of(view, clause)).is_some_and(|other| (vendors.names)(other))
+}
+
 /// Whether a part of a test asks CUDA after these edits, which fails on the target or is never true there.
 fn still_asks_cuda(view: &FileView<'_>, part: Id, edits: &[Splice]) -> bool {
     let index = &view.index;
@@ -103,7 +120,7 @@ fn still_asks_cuda(view: &FileView<'_>, part: Id, edits: &[Splice]) -> bool {
 
 /// Whether the code of a test needs something that the vendor's machine alone may have: it names it, imports something or,
 /// if the test asks a tensor, calls a function that is neither PyTorch's nor a method.
-fn needs_vendor(view: &FileView<'_>, test: Id, code: Id) -> bool {
+fn needs_vendor(view: &FileView<'_>, test: Id, code: Id, vendors: &Vendors<'_>) -> bool {
     let (k, index) = (kinds(), &view.index);
     let imports = [k.import_statement, k.import_from_statement];
     let asks_tensor =
@@ -116,9 +133,28 @@ fn needs_vendor(view: &FileView<'_>, test: Id, code: Id) -> bool {
     let calls = index.of_kind_in(k.call, code).iter().chain(Some(&code).filter(|code| index.kind(**code) == k.call));
     // `map_location=None` reads a file onto the device that it was written on.
     index.kind(code) == k.none
-        || mentions(view, code, "cuda")
+        || names_cuda(view, code, vendors)
         || imports.iter().any(|kind| !index.of_kind_in(*kind, code).is_empty())
         || asks_tensor && calls.filter_map(is_function).any(|is_function| is_function)
+}
+
+/// Whether code says "cuda" in a name or a string, other than by calling a function of the project that is ported.
+fn names_cuda(view: &FileView<'_>, code: Id, vendors: &Vendors<'_>) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let is_called = |id: Id| index.parent(id).is_some_and(|call| index.callee(call) == Some(id));
+    let kinds = [k.identifier, k.string];
+    let mut inside = kinds.iter().flat_map(|kind| index.of_kind_in(*kind, code)).chain([&code]).copied();
+    inside.any(|id| {
+        let text = index.text_of(id);
+        kinds.contains(&index.kind(id)) && has_part(text, "cuda") && !(is_called(id) && (vendors.is_ported)(text))
+    })
+}
+
+/// What runs, or is chosen, where the test of a clause is false.
+fn other_of(view: &FileView<'_>, clause: Id) -> Option<Id> {
+    let index = &view.index;
+    let is_expression = index.kind(clause) == kinds().conditional_expression;
+    index.otherwise(clause).or_else(|| index.parts(clause).nth(2).filter(|_| is_expression))
 }
 
 /// Whether a choice is the value of a variable that is named after the vendor's software: `environ["XLA_CUDA"] = "1" if test else "0"`.
@@ -144,10 +180,7 @@ fn sets_vendors_variable(view: &FileView<'_>, choice: Id) -> bool {
 /// `name if torch.cuda.is_available() else "cpu"`, also as a statement: what the name holds is chosen elsewhere.
 fn is_choice_of_device(view: &FileView<'_>, clause: Id, code: Id) -> bool {
     let (k, index) = (kinds(), &view.index);
-    let other = index.otherwise(clause).or_else(|| {
-        let is_expression = index.kind(clause) == k.conditional_expression;
-        index.parts(clause).nth(2).filter(|_| is_expression)
-    });
+    let other = other_of(view, clause);
     let names = |at: Id, device: &str| {
         let mut strings =
             index.of_kind_in(k.string, at).iter().chain(Some(&at).filter(|at| index.kind(**at) == k.string));

@@ -14,7 +14,7 @@ use super::repeated::repeated;
 use super::state::State;
 use super::wishes::{fields, wishes};
 use crate::fix::{Fix, Lift};
-use crate::lift;
+use crate::lift::{self, Vendors};
 use crate::messages;
 use crate::place::Remark;
 use crate::ported::{Applicability, Options, Style};
@@ -97,8 +97,9 @@ pub(super) fn round(
                         let told = told.get_or_init(|| told_by_rules(plan, view, facts));
                         told.iter().any(|told| view.index.is_within(*told, code)) || names_vendors(code)
                     };
-                    let vendors: [&dyn Fn(Id) -> bool; 2] = [&is_vendors, &names_vendors];
-                    let lifted = lift::lift(view, facts, guards, plan.origins[n].names_target, vendors, fixes);
+                    let is_ported = |name: &str| lift::is_ported_function(view, facts, definitions, name);
+                    let vendors = Vendors { is_alone: &is_vendors, names: &names_vendors, is_ported: &is_ported };
+                    let lifted = lift::lift(view, facts, guards, plan.origins[n].names_target, &vendors, fixes);
                     guarded.without_test += lifted.stranded.iter().map(|s| &s.fix).filter(needs_test).count();
                     plan.guarded.set(guarded);
                     fixes = lifted.fixes;

@@ -226,7 +226,12 @@ pub(super) fn kept_guards(
                 let block = index.parent(at).filter(|block| index.kind(*block) == k.block)?;
                 Some((at, block))
             });
-            blocks.take_while(|(at, _)| index.kind(*at) != k.function_definition).find_map(|(at, block)| {
+            let here = blocks.take_while(|(at, _)| index.kind(*at) != k.function_definition);
+            // An object that needs the card asks for it when it is made.
+            let methods = view.class_of(node).and_then(|class| index.body(class)).map(|body| index.parts(body));
+            let made = methods.into_iter().flatten().filter(|method| view.name_of(*method) == "__init__");
+            let made = made.filter_map(|made| Some((index.item(made).next, index.function(made)?.body()?)));
+            here.chain(made).find_map(|(at, block)| {
                 let before = index.parts(block).take_while(|statement| *statement < at);
                 let test = before.filter_map(|statement| refuses_others(view, statement)).next()?;
                 Some((index.range(test), index.range(test).end..index.range(block).end))

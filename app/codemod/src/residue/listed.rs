@@ -100,8 +100,8 @@ pub(crate) fn needs_vendor(
     let head = name.split('.').next().unwrap_or(name);
     let mut ends = name.match_indices('.').map(|(dot, _)| dot).chain([name.len()]);
     let is_in = |list: &str, end: usize| definitions.listed(list, &name[..end]).is_some();
-    // PyTorch is there, whatever it was built for.
-    head != "torch"
+    // PyTorch is there, whatever it was built for, but not each of its classes.
+    (head != "torch" || is_in(NEEDED, name.len()))
         && !ends.clone().any(|end| is_in(WORKS, end))
         && ends.any(|end| is_in(NEEDED, end))
         && !is_own_module(view, project, head)

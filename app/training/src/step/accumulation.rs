@@ -49,6 +49,8 @@ pub struct Accumulation {
     pub known: Known,
     /// A loader of another file, whose batches are joined here.
     pub joined: Option<JoinedLoader>,
+    /// Where the loop ends before its loader does, by a count of batches if there is one, and that loader as the loop writes it.
+    pub left_early: Vec<(Id, String)>,
 }
 
 /// A loader whose batches are joined to those of a whole step where the step reads them.
@@ -60,8 +62,6 @@ pub struct JoinedLoader {
     pub name: String,
     /// Where the step reads it under another name than that.
     pub reads: Vec<Id>,
-    /// Where the loop ends before the loader does.
-    pub left_early: Vec<Id>,
     /// The statement before or after which the number of batches is known.
     pub at: Id,
     /// Whether it is after that statement.
@@ -107,6 +107,7 @@ pub(crate) fn read(
                     value,
                     known,
                     joined,
+                    left_early: Vec::new(),
                 }));
             }
             let turns = turns(file, inner, counted)?;
@@ -122,6 +123,7 @@ pub(crate) fn read(
                 value,
                 known,
                 joined: None,
+                left_early: Vec::new(),
             }));
         }
         let Some((by, test, counted)) = counter(&file, step, call) else { continue };
@@ -164,7 +166,19 @@ pub(crate) fn read(
         };
         let rest_schedules = schedules_of_rest(file, &behind, body, &is_of_update);
         let count = counted.count.to_owned();
-        return Ok(Some(Accumulation { by, tests, named, rest_updates, rest_schedules, count, value, known, joined }));
+        let left_early = around.map(|around| left_early(&file, around)).unwrap_or_default();
+        return Ok(Some(Accumulation {
+            by,
+            tests,
+            named,
+            rest_updates,
+            rest_schedules,
+            count,
+            value,
+            known,
+            joined,
+            left_early,
+        }));
     }
     Ok(None)
 }
@@ -264,9 +278,29 @@ fn joined_loader(file: FileInProject<'_, '_>, count: Id, test: Id) -> Option<(St
         true => (text.to_owned(), Vec::new()),
         false => (file.free_name(&["batches", "joined_batches"]), reads),
     };
+    Some((value, JoinedLoader { loader: text.to_owned(), name, reads, at, after }))
+}
+
+/// Where a loop over batches ends before its loader does, by the number of those that it has read.
+fn left_early(file: &PythonFile<'_>, around: Id) -> Vec<(Id, String)> {
+    let (k, index) = (kinds(), &file.index);
+    let Some(source) = index.source(around) else { return Vec::new() };
+    let counted = (called_name(index, source) == Some("enumerate"))
+        .then(|| index.arguments(source).positional().next())
+        .flatten();
+    let number = index.target(around).and_then(|target| index.parts(target).next()).filter(|_| counted.is_some());
+    let added = index.of_kind_in(k.augmented_assignment, around).iter().filter_map(|added| index.target(*added));
+    let numbers: Vec<&str> = number.into_iter().chain(added).map(|id| index.text_of(id)).collect();
+    let depends = |id: Id| {
+        let mut tests = index.ancestors(id).take_while(|a| *a != around).filter_map(|a| index.condition(a));
+        tests.any(|test| index.mentions(test, |name| numbers.contains(&name)))
+    };
+    let loader = index.text_of(counted.unwrap_or(source));
     let breaks = index.of_kind_in(k.break_statement, around).iter().copied();
-    let left_early = breaks.filter(|id| loop_around(&file, *id) == Some(around)).collect();
-    Some((value, JoinedLoader { loader: text.to_owned(), name, reads, left_early, at, after }))
+    breaks
+        .filter(|id| loop_around(file, *id) == Some(around) && depends(*id))
+        .map(|id| (id, loader.to_owned()))
+        .collect()
 }
 
 /// The test that decides at which batches a call is made: around it, or before it with a `continue`.

@@ -16,7 +16,7 @@ messages! {
     accumulates_alone();
     batch_divided(batch, number);
     clipping_missing(optimizer);
-    joined_and_left_early(loader, count);
+    left_early(loader, count);
     limit_unknown();
     no_place();
     no_torch_import();

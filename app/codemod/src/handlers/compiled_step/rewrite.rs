@@ -257,6 +257,9 @@ impl Plan<'_, '_> {
             for &at in &a.rest_updates {
                 self.input.note_loss(file.view, at, says::rest_of_epoch(&a.count));
             }
+            for (at, loader) in &a.left_early {
+                self.input.note_loss(file.view, *at, says::left_early(loader.as_str(), a.count.as_str()));
+            }
             let text = self.accumulation(a, unit);
             match a.known {
                 _ if a.joined.is_some() => {}
@@ -267,13 +270,6 @@ impl Plan<'_, '_> {
             if let Some(joined) = &a.joined {
                 let name = self.input.settings.definitions.names(JOINS).first().map_or("", |n| n.name.as_str());
                 let joins = format!("{} = {name}({}, {})", joined.name, joined.loader, a.value);
-                for at in joined.left_early.iter().copied() {
-                    self.input.note_loss(
-                        file.view,
-                        at,
-                        says::joined_and_left_early(joined.loader.as_str(), a.count.as_str()),
-                    );
-                }
                 let is_counted = |read: Id| {
                     let tests = a.tests.iter().filter_map(|test| index.condition(*test));
                     tests.chain(a.named.map(|named| named.0)).any(|part| index.is_within(read, part))
