@@ -343,6 +343,10 @@ mod tests {
         let phases = "for p in a:\n    for x in a[p]:\n        if p == 'x':\n            net(x).backward()\n";
         check(&format!("{first}{phases}"), false);
         check(&format!("{second}{phases}"), true);
+        // Gradients are cleared in both phases.
+        let clears = phases.replace("        if p", "        opt.zero_grad()\n        if p");
+        check(&format!("{first}{clears}"), false);
+        check(&format!("{second}{clears}"), true);
     }
 
     #[test]

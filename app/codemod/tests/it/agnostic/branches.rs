@@ -263,3 +263,97 @@ fn what_the_code_for_cuda_asks_of_cuda_is_asked_of_the_target() {
         ),
     );
 }
+
+#[test]
+fn a_function_of_the_program_is_judged_by_its_code_not_its_name() {
+    let helper = |body: &str| format!("def to_cuda(x):\n    return {body}\n\n\n");
+    let used = "if torch.cuda.is_available():\n    batch = to_cuda(batch)\n";
+    let widened = "if torch.cuda.is_available() or torch.xpu.is_available():\n    batch = to_cuda(batch)\n";
+    check(
+        &format!("{CHOICE}{}{used}", helper("x.cuda()")),
+        &format!("{CHOSEN}{}{widened}", helper("x.to(device)")),
+    );
+    let kernel = "import my_cuda_ops\n\n";
+    check(
+        &format!("{kernel}{CHOICE}{}{used}", helper("my_cuda_ops.move(x)")),
+        &format!("{kernel}{CHOSEN}{}{used}", helper("my_cuda_ops.move(x)")),
+    );
+    let group =
+        "import torch.distributed as dist\n\n\ndef nccl(store):\n    return dist.ProcessGroupNCCL(store, 0, 1)\n\n\n";
+    let chosen = "group = nccl(store) if torch.cuda.is_available() else None\n";
+    check(&format!("{group}{CHOICE}{chosen}"), &format!("{group}{CHOSEN}{chosen}"));
+}
+
+#[test]
+fn a_test_that_does_without_the_vendor_s_software_stays() {
+    let apex = "try:\n    from apex import amp\nexcept ImportError:\n    amp = None\n\n";
+    let steps = |scaled: &str| {
+        format!(
+            "if amp is None or not torch.cuda.is_available():\n    loss.backward()\nelse:\n    {scaled}.backward()\n"
+        )
+    };
+    let kept = steps("amp.scale_loss(loss, opt)");
+    check(&format!("{apex}{CHOICE}{kept}"), &format!("{apex}{CHOSEN}{kept}"));
+    let widened = steps("(2 * loss)")
+        .replace("not torch.cuda.is_available()", "not (torch.cuda.is_available() or torch.xpu.is_available())");
+    check(&format!("{CHOICE}{}", steps("(2 * loss)")), &format!("{CHOSEN}{widened}"));
+}
+
+#[test]
+fn a_branch_below_a_test_for_other_devices_gets_its_own() {
+    let chain = |own: &str, asks: &str| {
+        format!(
+            "{CHOICE}if {asks} and not torch.backends.mps.is_available():\n    print('slow')\nelif gpu is not None and \
+             torch.cuda.is_available():\n    torch.cuda.set_device(gpu)\n    net = net.cuda(gpu)\n{own}elif torch.backends.mps.is_available():\n    net = net.to('mps')\n"
+        )
+        .replace(CHOICE, if own.is_empty() { CHOICE } else { CHOSEN })
+    };
+    check(
+        &chain("", "not torch.cuda.is_available()"),
+        &chain(
+            "elif gpu is not None and torch.xpu.is_available():\n    torch.xpu.set_device(gpu)\n    net = net.xpu(gpu)\n",
+            "not (torch.cuda.is_available() or torch.xpu.is_available())",
+        ),
+    );
+}
+
+#[test]
+fn code_beside_a_test_for_the_target_and_more_is_the_target_s_too() {
+    let text = "import torch\n\nif gpu is not None and torch.cuda.is_available():\n    torch.cuda.set_device(gpu)\n    net = net.cuda(gpu)\nelse:\n    \
+                net = torch.nn.DataParallel(net).cuda()\n";
+    let file = &ported("xpu", text).files[0];
+    assert!(file.text.contains("elif gpu is not None and torch.xpu.is_available():"), "{}", file.text);
+    assert!(file.diagnostics.iter().any(|said| said.recipe == "xpu#data-parallel"), "{:?}", file.diagnostics);
+}
+
+#[test]
+fn bfloat16_is_for_the_target_where_others_have_a_wide_type() {
+    let choice =
+        |asked: &str, types: [&str; 2]| format!("half = torch.{} if {asked} else torch.{}\n", types[0], types[1]);
+    let (cuda, either) = ("device.type == 'cuda'", "device.type in ('cuda', 'xpu')");
+    let wide = ["bfloat16", "float32"];
+    check(&format!("{CHOICE}{}", choice(cuda, wide)), &format!("{CHOSEN}{}", choice(either, wide)));
+    for narrow in [["float16", "float32"], ["float16", "bfloat16"], ["bfloat16", "float16"]] {
+        check(&format!("{CHOICE}{}", choice(cuda, narrow)), &format!("{CHOSEN}{}", choice(cuda, narrow)));
+    }
+}
+
+#[test]
+fn what_is_on_the_host_moves_to_the_target() {
+    check(
+        &format!("{CHOICE}x = x.cuda() if x.device.type == 'cpu' else x\n"),
+        &format!("{CHOSEN}x = x.to(device) if x.device.type == 'cpu' else x\n"),
+    );
+}
+
+#[test]
+fn a_flag_beside_tests_for_the_target_means_either_device() {
+    let waits = "def wait(device):\n    if device.type == 'cuda':\n        torch.cuda.synchronize()\n    elif device.type == 'xpu':\n        \
+                 torch.xpu.synchronize()\n\n\n";
+    check(
+        &format!("{waits}has_streams = device.type == 'cuda'\n"),
+        &format!("{waits}has_streams = device.type in ('cuda', 'xpu')\n"),
+    );
+    let flags = "has_cuda = torch.cuda.is_available()\nhas_xpu = torch.xpu.is_available()\n";
+    check(&format!("{waits}{flags}"), &format!("{waits}{flags}"));
+}

@@ -223,3 +223,19 @@ fn a_list_that_the_port_extended_needs_no_message() {
     assert!(file.text.contains("['nccl', 'xccl', 'gloo']"), "{}", file.text);
     assert!(file.diagnostics.is_empty(), "{:?}", file.diagnostics);
 }
+
+#[test]
+fn an_object_that_uses_the_vendor_s_software_may_ask_for_its_card() {
+    let class = |method: &str| {
+        format!(
+            "import tensorrt as trt\n\n\nclass Engine:\n    def __init__(self):\n        assert torch.cuda.is_available()\n\n    \
+             def start(self):\n        self.engine = {method}\n"
+        )
+    };
+    let kept = class("trt.Runtime()");
+    check(&kept, &kept);
+    let plain = class("torch.nn.Linear(2, 2)");
+    let widened = plain
+        .replace("assert torch.cuda.is_available()", "assert (torch.cuda.is_available() or torch.xpu.is_available())");
+    check(&plain, &widened);
+}

@@ -85,3 +85,17 @@ fn a_helper_of_another_file_asks_the_switch_too() {
     let text = &ported.files[1].text;
     assert!(text.contains("USE_IPU = ") && text.contains("return x if USE_IPU else x.cuda()"), "{text}");
 }
+
+#[test]
+fn messages_about_a_loop_look_into_the_switch() {
+    let text = "import torch\n\nx, y = torch.rand(42, 3), torch.rand(42, 3)\nnet = torch.nn.Linear(3, 3)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n\
+                for i in range(0, len(x), 8):\n    opt.zero_grad()\n    loss = torch.nn.functional.mse_loss(net(x[i:i + 8]), y[i:i + 8])\n    \
+                loss.backward()\n    opt.step()\n";
+    let file = &ported("ipu", text).files[0];
+    assert!(file.text.contains("if USE_IPU:"), "{}", file.text);
+    assert!(
+        file.diagnostics.iter().any(|said| said.message.contains("loop cuts is shorter")),
+        "{:?}",
+        file.diagnostics
+    );
+}

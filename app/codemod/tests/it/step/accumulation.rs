@@ -255,3 +255,22 @@ fn the_update_for_the_rest_of_an_epoch_is_reported() {
         }
     }
 }
+
+#[test]
+fn a_limit_of_batches_is_one_of_steps() {
+    let program = |limit: &str| {
+        format!(
+            "{HEAD}loader = torch.utils.data.DataLoader(events, batch_size=8)\nfor i, (x, y) in enumerate(loader):\n{limit}    \
+             loss = F.mse_loss(model(x), y) / 4\n    loss.backward()\n    if (i + 1) % 4 == 0:\n        optimizer.step()\n        \
+             optimizer.zero_grad()\n"
+        )
+    };
+    let check = |limit: &str, is_told: bool| {
+        let (_, said) = to_ipu(&program(limit));
+        assert_eq!(said.contains("so it ends after 4 times as many of them"), is_told, "{limit}{said}");
+    };
+    check("    if i >= 8:\n        break\n", true);
+    check("    seen += 1\n    if seen > limit:\n        break\n", true);
+    check("    if stop.is_set():\n        break\n", false);
+    check("    if i >= 8:\n        print(i)\n", false);
+}
