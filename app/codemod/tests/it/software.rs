@@ -164,6 +164,10 @@ fn an_import_is_named_with_what_replaces_it() {
     check("import cudf, cuml\nx = cudf.DataFrame(), cuml.PCA()\n", 1, WARNING, "Use pandas");
     check("from apex.normalization import FusedLayerNorm\nn = FusedLayerNorm(3)\n", 1, WARNING, "Apex");
     check("import pynvml\npynvml.nvmlInit()\n", 1, WARNING, "state of NVIDIA GPUs");
+    let colossal = "import colossalai\nfrom colossalai.nn.optimizer import HybridAdam\no = HybridAdam(p), colossalai.initialize(n)\n";
+    check(colossal, 1, WARNING, "puts the model on the host");
+    check("from megatron.core import parallel_state as s\ns.get_rank()\n", 1, WARNING, "`megatron.core` needs CUDA");
+    check("from mmengine.runner import Runner\nRunner(n).train()\n", 1, WARNING, "`mmengine.runner.Runner` needs CUDA");
     check("import nvidia_smi\nnvidia_smi.nvmlInit()\n", 1, WARNING, "state of NVIDIA GPUs");
     check("import gpustat\ngpustat.new_query()\n", 1, WARNING, "state of NVIDIA GPUs");
     check("from torch_sparse import SparseTensor\nx = SparseTensor(i)\n", 1, WARNING, "for the CPU and for CUDA");
