@@ -295,9 +295,12 @@ fn a_card_by_its_number_stays_that_card() {
 
 #[test]
 fn a_choice_in_front_of_an_if_is_in_parentheses() {
-    let text = &ported("hpu", "import torch\n\nif torch.cuda.max_memory_allocated() > 3:\n    stop()\n").files[0].text;
+    let program = "import torch\nfrom modes import ComputeMode\n\n\ndef run(args):\n    if args.mode == ComputeMode.GPU:\n        start()\n    \
+                   if torch.cuda.max_memory_allocated() > 3:\n        stop()\n";
+    let options = Options { style: Style::Branch, ..in_place("hpu") };
+    let text = &port_files(&[("a.py", program)], &options).files[0].text;
     assert!(
-        text.contains("if ((torch.hpu.max_memory_allocated() if hasattr(torch, \"hpu\") else 0) if hasattr"),
+        text.contains("if ((torch.hpu.max_memory_allocated() if hasattr(torch, \"hpu\") else 0) if args.mode == "),
         "{text}"
     );
 }
