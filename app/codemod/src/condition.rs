@@ -85,6 +85,7 @@ enum Test {
     /// A test that mentions one of these names decides whether the code runs.
     DecidedBy(Vec<String>),
     IsAssigned,
+    IsKey,
     InsideDecorator,
     UnderScope,
     OnlyEvaluation,
@@ -301,6 +302,7 @@ impl Compiler<'_> {
             "inside a comparison" => Test::InsideComparison,
             "inside a test" => Test::IsTested,
             "it is assigned" => Test::IsAssigned,
+            "it is a key" => Test::IsKey,
             "it has a fallback" => Test::HasFallback,
             "inside a decorator" => Test::InsideDecorator,
             "under a strategy's scope" => Test::UnderScope,
@@ -579,6 +581,7 @@ impl Condition {
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::IsTested => is_tested(view, found.node),
             Test::IsAssigned => view.index.is_stored(found.node),
+            Test::IsKey => surroundings::is_key(view, found.node),
             Test::HasFallback => has_fallback(view, found.node),
             Test::DecidedBy(names) => is_decided_by(view, found.node, names),
             Test::Besides(pattern) => contains(s, pattern, &found.env),

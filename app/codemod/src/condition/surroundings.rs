@@ -228,6 +228,15 @@ pub(super) fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
     !others.iter().any(|o| *o != id && same(o))
 }
 
+/// Whether a value is a key in a dictionary, or that of an entry that is assigned.
+pub(super) fn is_key(view: &FileView<'_>, id: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let Some(parent) = index.parent(id) else { return false };
+    let is_first = index.parts(parent).next() == Some(id);
+    let kind = index.kind(parent);
+    kind == k.pair && is_first || kind == k.subscript && !is_first && index.is_stored(parent)
+}
+
 /// The call at a match; for a statement rule this is the call in the statement.
 pub(super) fn call_of(view: &FileView<'_>, node: Id) -> Option<Id> {
     let (index, k) = (&view.index, kinds());
