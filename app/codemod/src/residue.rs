@@ -51,8 +51,8 @@ pub(crate) fn residue(
     let harmless = definitions.names(HARMLESS);
     let mut found: Vec<(Id, Severity, Said)> = listed(reach, project, definitions, own_device);
     if branch {
-        // What has no effect here is for the other modes.
-        found.retain(|(_, severity, _)| *severity == Severity::Warning);
+        // What has no effect here is for the other modes; what works may need a release of its own.
+        found.retain(|(_, severity, said)| *severity == Severity::Warning || said.name == "works_here");
     }
     let of_cuda = |name: &str| {
         name.starts_with("torch.cuda.") || matches!(name, "torch.cuda" | "torch.Tensor.cuda" | "torch.nn.Module.cuda")
