@@ -72,6 +72,10 @@ pub(crate) fn residue(
         if index.is_label(id) || index.item(id).field == fields().name || is_stored && index.kind(id) != k.attribute {
             continue;
         }
+        // A choice of types is none, so that such an annotation stays.
+        if branch && index.is_in_annotation(id) {
+            continue;
+        }
         // A name from a star import, undefined in a fragment, or from a function that imports it, is taken literally.
         let as_written = || {
             let name: String = index.text_of(id).split_whitespace().collect();
