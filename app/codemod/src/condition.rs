@@ -29,7 +29,7 @@ use python::strings::plain_string;
 use python::tree::{Id, kinds};
 use std::cmp::Ordering;
 use surroundings::{
-    contains, differs, followed_by, gives_loss_first, has_keyword, is_decided_by, is_tested, trains, unused,
+    contains, differs, followed_by, gives_loss_first, has_keyword, is_decided_by, is_tested, only_read, trains, unused,
 };
 use tensor_device::{gets_type, goes_to_a_tensor};
 use training::keras_layers::only_maps_apply;
@@ -54,6 +54,7 @@ enum Test {
     Typed(String, Type),
     OneOf(String, Vec<String>),
     Unused(String),
+    OnlyRead(String, Vec<String>),
     Saved(String),
     Differs(String),
     KeepsModule(String),
@@ -85,6 +86,7 @@ enum Test {
     /// A test that mentions one of these names decides whether the code runs.
     DecidedBy(Vec<String>),
     IsAssigned,
+    IsKey,
     InsideDecorator,
     UnderScope,
     OnlyEvaluation,
@@ -262,6 +264,9 @@ impl Compiler<'_> {
                     return Ok(Condition { negated: negated != not, test: Test::OneOf(name, list) });
                 }
             }
+            if let Some(list) = tail.strip_prefix(" is only read as ") {
+                return Ok(Condition { negated, test: Test::OnlyRead(name, self.values(list)?) });
+            }
             if tail.trim() == "is unused" {
                 return Ok(Condition { negated, test: Test::Unused(name) });
             }
@@ -301,6 +306,7 @@ impl Compiler<'_> {
             "inside a comparison" => Test::InsideComparison,
             "inside a test" => Test::IsTested,
             "it is assigned" => Test::IsAssigned,
+            "it is a key" => Test::IsKey,
             "it has a fallback" => Test::HasFallback,
             "inside a decorator" => Test::InsideDecorator,
             "under a strategy's scope" => Test::UnderScope,
@@ -449,6 +455,7 @@ impl Condition {
             Test::Typed(name, _)
             | Test::OneOf(name, _)
             | Test::Unused(name)
+            | Test::OnlyRead(name, _)
             | Test::Saved(name)
             | Test::Differs(name)
             | Test::KeepsModule(name)
@@ -530,6 +537,9 @@ impl Condition {
                     .any(|v| v == text || same(v) || (v.contains('.') && view.names.stands_for(&view.index, id, v)))
             }),
             Test::Unused(name) => captured(view, &found.env, name).is_some_and(|id| unused(s, id)),
+            Test::OnlyRead(name, parts) => {
+                captured(view, &found.env, name).is_some_and(|id| only_read(view, id, parts))
+            }
             Test::Saved(name) => captured(view, &found.env, name).is_some_and(|id| s.project.given.saves(view, id)),
             Test::Differs(name) => captured(view, &found.env, name).is_some_and(|id| differs(view, found.node, id)),
             Test::FromTraining(name) => {
@@ -579,6 +589,7 @@ impl Condition {
             Test::InsideDecorator => view.index.ancestors(found.node).any(|a| view.index.kind(a) == kinds().decorator),
             Test::IsTested => is_tested(view, found.node),
             Test::IsAssigned => view.index.is_stored(found.node),
+            Test::IsKey => surroundings::is_key(view, found.node),
             Test::HasFallback => has_fallback(view, found.node),
             Test::DecidedBy(names) => is_decided_by(view, found.node, names),
             Test::Besides(pattern) => contains(s, pattern, &found.env),

@@ -51,8 +51,8 @@ pub(crate) fn residue(
     let harmless = definitions.names(HARMLESS);
     let mut found: Vec<(Id, Severity, Said)> = listed(reach, project, definitions, own_device);
     if branch {
-        // What has no effect here is for the other modes.
-        found.retain(|(_, severity, _)| *severity == Severity::Warning);
+        // What has no effect here is for the other modes; what works may need a release of its own.
+        found.retain(|(_, severity, said)| *severity == Severity::Warning || said.name == "works_here");
     }
     let of_cuda = |name: &str| {
         name.starts_with("torch.cuda.") || matches!(name, "torch.cuda" | "torch.Tensor.cuda" | "torch.nn.Module.cuda")
@@ -70,6 +70,10 @@ pub(crate) fn residue(
         // objects of that name.
         let is_stored = index.is_stored(id);
         if index.is_label(id) || index.item(id).field == fields().name || is_stored && index.kind(id) != k.attribute {
+            continue;
+        }
+        // A choice of types is none, so that such an annotation stays.
+        if branch && index.is_in_annotation(id) {
             continue;
         }
         // A name from a star import, undefined in a fragment, or from a function that imports it, is taken literally.

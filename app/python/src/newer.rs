@@ -137,7 +137,7 @@ pub fn first_annotation(file: &PythonFile<'_>, forms: &[String]) -> Option<Id> {
 /// The first expression outside annotations that evaluates a type of one of these forms.
 pub fn first_type(file: &PythonFile<'_>, forms: &[String]) -> Option<Id> {
     let (k, index) = (kinds(), &file.index);
-    let is_code = |id: Id| !index.ancestors(id).any(|a| index.kind(a) == k.r#type) && !is_for_another_python(file, id);
+    let is_code = |id: Id| !index.is_in_annotation(id) && !is_for_another_python(file, id);
     let subscripted =
         index.of_kind(k.subscript).iter().copied().find(|id| subscripts(file, *id, forms) && is_code(*id));
     let is_union = |id: &Id| joins_types(file, *id, forms) && is_code(*id);

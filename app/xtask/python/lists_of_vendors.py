@@ -10,7 +10,7 @@ intel/intel-extension-for-pytorch with its tags, and a wheel of the PyTorch that
 1.19, and the newest for the extension. Nothing of either is run.
 
 An operation lacks a handler in PopTorch if PyTorch has kernels of its own for it, so that it is not made of others, and PopTorch's source
-names it nowhere; a layer lacks one that calls such an operation. The Gaudi bridge lacks the types that its function `is_supported_type` refuses. Of the extension's names, those are gone
+names it nowhere; a layer lacks one that calls such an operation. The Gaudi bridge lacks the types that its function `is_supported_type` refuses, and sparse tensors. Of the extension's names, those are gone
 that a release for Intel GPUs had and none from the given one on has; what its module `xpu` has today is what PyTorch's own has.
 """
 
@@ -106,7 +106,23 @@ def gaudi(checkout, wheel):
     every = re.findall(r"^  _\([^,]+, (\w+)\)", header, re.M) + re.findall(r"\bk(Q?U?[Ii]nt\d+)\b", header)
     names = {TYPES.get(name, name.lower()) for name in every if name not in supported}
     stub = set(re.findall(r"^(\w+): dtype", wheel.read("torch/_C/__init__.pyi").decode(), re.M))
-    return {"missing_types": sorted(name for name in names & stub if not name.startswith(("complex", "bits")))}
+    return {"missing_types": sorted(name for name in names & stub if not name.startswith(("complex", "bits")))} | sparse(wheel)
+
+
+def sparse(wheel):
+    """What makes sparse tensors, or computes with them."""
+    functions = re.findall(r"^def (sparse_\w*tensor)\(", wheel.read("torch/_C/_VariableFunctions.pyi").decode(), re.M)
+    sources = "".join(wheel.read(f"torch/{path}").decode() for path in ("_C/__init__.pyi", "_tensor.py"))
+    methods = re.findall(r"^    def (to_sparse\w*)\(", sources, re.M)
+    module = ast.parse(wheel.read("torch/sparse/__init__.py").decode())
+    listed = next(node.value for node in module.body if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__")
+    # Those that only check; classes of an older interface that the module gets from C++.
+    of_module = [name for name in ast.literal_eval(listed) if name[0].islower() and "check" not in name]
+    older = ["DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor"]
+    return {
+        "sparse_functions": sorted({f"torch.{name}" for name in functions} | {f"torch.sparse.{name}" for name in of_module + older}),
+        "sparse_methods": sorted(set(methods)),
+    }
 
 
 EXTENSION = "intel_extension_for_pytorch"

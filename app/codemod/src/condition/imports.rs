@@ -1,6 +1,7 @@
 //! The imports of a file, and their places.
 
 use super::Situation;
+use super::surroundings::trains;
 use python::tree::{Id, ROOT, kinds};
 use training::FileView;
 use training::program_start::main_block;
@@ -60,17 +61,20 @@ fn beside_torch(view: &FileView<'_>, ported: &[String]) -> Vec<Id> {
 pub(super) fn first_torch_import(s: &Situation<'_, '_>) -> Option<Id> {
     let view = s.view;
     let of_project = leads_to_training(s);
+    // Something that is given a device loads torch, although nothing here imports it.
+    let without_torch = s.project.starts(view) && trains(s) && first_import(view, &["torch".to_owned()]).is_none();
     let [built_on_torch, without] = [BUILT_ON_TORCH, WITHOUT_TORCH].map(|list| s.settings.definitions.names(list));
     let known = |h: &&str| built_on_torch.iter().any(|m| m.name == *h) || (of_project && s.project.places.contains(*h));
     let first = |statements: Vec<Id>| {
         let loading: Vec<(Id, Vec<&str>)> =
             statements.into_iter().filter_map(|id| loaded_heads(view, id).map(|h| (id, h))).collect();
         // A file that never names torch, or a library based on it, does not need its bridge.
-        loading.iter().find(|(_, heads)| heads.iter().any(known) || (of_project && heads.is_empty()))?;
+        let needs = |heads: &[&str]| without_torch || heads.iter().any(known) || (of_project && heads.is_empty());
+        loading.iter().find(|(_, heads)| needs(heads))?;
         let may = |head: &&str| !without.iter().any(|module| module.name == *head);
         loading.into_iter().find(|(_, heads)| heads.is_empty() || heads.iter().any(may)).map(|(id, _)| id)
     };
-    let at_top = of_project.then(|| first(view.index.parts(ROOT).collect())).flatten();
+    let at_top = (of_project || without_torch).then(|| first(view.index.parts(ROOT).collect())).flatten();
     at_top.or_else(|| first(beside_torch(view, &s.settings.target.modules)))
 }
 

@@ -228,10 +228,36 @@ pub(super) fn unused(s: &Situation<'_, '_>, id: Id) -> bool {
     !others.iter().any(|o| *o != id && same(o))
 }
 
-/// The call at a match; for a statement rule this is the call in the statement.
+/// Whether of what a name has only attributes with these names are read, wherever the file has the name.
+pub(super) fn only_read(view: &FileView<'_>, id: Id, parts: &[String]) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let is_part =
+        |of: Id| index.attribute(of).and_then(|a| a.name()).is_some_and(|name| parts.iter().any(|p| p == name));
+    let is_read = |of: Id| index.parent(of).is_some_and(|parent| index.kind(parent) == k.attribute && is_part(parent));
+    index.kind(id) == k.identifier
+        && view
+            .identifiers(index.text_of(id))
+            .iter()
+            .all(|of| index.is_stored(*of) || index.is_label(*of) || is_read(*of))
+}
+
+/// Whether a value is a key in a dictionary, or that of an entry that is assigned.
+pub(super) fn is_key(view: &FileView<'_>, id: Id) -> bool {
+    let (index, k) = (&view.index, kinds());
+    let Some(parent) = index.parent(id) else { return false };
+    let is_first = index.parts(parent).next() == Some(id);
+    let kind = index.kind(parent);
+    kind == k.pair && is_first || kind == k.subscript && !is_first && index.is_stored(parent)
+}
+
+/// The call at a match, or of the function that matches; for a statement rule this is the call in the statement.
 pub(super) fn call_of(view: &FileView<'_>, node: Id) -> Option<Id> {
     let (index, k) = (&view.index, kinds());
-    if index.kind(node) == k.call { Some(node) } else { index.of_kind_in(k.call, node).first().copied() }
+    let is_called = |call: &Id| index.kind(*call) == k.call && index.callee(*call) == Some(node);
+    if index.kind(node) == k.call {
+        return Some(node);
+    }
+    index.parent(node).filter(is_called).or_else(|| index.of_kind_in(k.call, node).first().copied())
 }
 
 /// Whether the call at a node has a keyword argument, or `keyword=value`; `**` is the keyword of an unpacked

@@ -40,6 +40,10 @@ pub(super) fn guard_all(
     let mut imported = SortedSet::new();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else { continue };
+        // A type is for people and type checkers, which accept no choice in it.
+        if guards.is_agnostic() && view.index.is_in_annotation(node) {
+            continue;
+        }
         let Some(statement) = view.statement_of(node) else {
             stranded.push(Stranded { fix, reason: messages::no_statement_for_a_test() });
             continue;
@@ -56,7 +60,7 @@ pub(super) fn guard_all(
         let lifted = if needs_expression || guards.is_agnostic() {
             // Asked at the expression itself: in an f-string it has other quotes.
             // A default is evaluated where the function is defined, which knows no parameter.
-            let at = if is_default(view, node, statement) { statement } else { node };
+            let at = if is_evaluated_before(view, node, statement) { statement } else { node };
             guards
                 .guard_at(view, project, at)
                 .and_then(|guard| conditional(view, guards, &fix, &guard, statement, needs_expression))
@@ -333,7 +337,7 @@ fn conditional(
     let mut imported = view.names.bindings.iter().filter(|binding| binding.local == "torch").peekable();
     let is_there = imported.peek().is_none()
         || imported.any(|binding| index.parent(binding.statement).is_some_and(|p| index.kind(p) == k.module));
-    if is_of_definition && !(guards.is_agnostic() && is_there && is_default(view, node, statement)) {
+    if is_of_definition && !(guards.is_agnostic() && is_there && is_evaluated_before(view, node, statement)) {
         return None;
     }
     if [k.expression_statement, k.assignment, k.with_item].contains(&index.kind(node)) {
@@ -380,6 +384,14 @@ fn conditional(
     }
     lifted.changes = vec![Change::Raw { range, text }];
     Some(lifted)
+}
+
+/// Whether a node is evaluated before its function exists: in a default, or in what a decorator is given.
+fn is_evaluated_before(view: &FileView<'_>, node: Id, definition: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let mut inside = index.ancestors(node).take_while(|a| *a != definition).map(|a| index.kind(a));
+    let is_given = inside.any(|kind| kind == k.argument_list) && inside.any(|kind| kind == k.decorator);
+    is_given || is_default(view, node, definition)
 }
 
 /// Whether a node is in the default of a parameter of a function, which may have decorators.

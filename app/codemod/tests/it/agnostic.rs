@@ -46,6 +46,39 @@ fn the_choice_of_the_device() {
     check(CHOSEN, CHOSEN);
 }
 
+/// What a decorator is given is evaluated where the function is defined, like a default.
+#[test]
+fn a_device_in_a_decorator() {
+    check(
+        "@fast\n@torch.autocast(device_type='cuda', dtype=torch.float32)\ndef scale(x):\n    return 2 * x\n",
+        "@fast\n@torch.autocast(device_type='xpu' if torch.xpu.is_available() else 'cuda', dtype=torch.float32)\n\
+         def scale(x):\n    return 2 * x\n",
+    );
+    let of_method = |device: &str| {
+        format!(
+            "class Net(torch.nn.Module):\n    @torch.autocast({device}, enabled=False)\n    def forward(self, x, device):\n        return x\n"
+        )
+    };
+    check(&of_method("'cuda'"), &of_method("'xpu' if torch.xpu.is_available() else 'cuda'"));
+}
+
+/// Type checkers accept no choice, and nothing computes with a type.
+#[test]
+fn annotations_stay() {
+    let text = "import torch\n\n\ndef run(stream: torch.cuda.Stream | None = None) -> torch.cuda.Event:\n    \
+                event: torch.cuda.Event = torch.cuda.Event()\n    return event\n";
+    for target in ["xpu", "hpu"] {
+        let file = ported(target, text).files.remove(0);
+        let choice = file.text.lines().find(|line| line.contains("event: torch.cuda.Event = (torch."));
+        assert!(
+            choice.is_some() && file.text.contains("(stream: torch.cuda.Stream | None = None) -> torch.cuda.Event:"),
+            "{}",
+            file.text
+        );
+        assert_eq!(file.diagnostics, [], "{target}");
+    }
+}
+
 #[test]
 fn a_name_for_the_answer_means_either_device() {
     check(
@@ -295,9 +328,12 @@ fn a_card_by_its_number_stays_that_card() {
 
 #[test]
 fn a_choice_in_front_of_an_if_is_in_parentheses() {
-    let text = &ported("hpu", "import torch\n\nif torch.cuda.max_memory_allocated() > 3:\n    stop()\n").files[0].text;
+    let program = "import torch\nfrom modes import ComputeMode\n\n\ndef run(args):\n    if args.mode == ComputeMode.GPU:\n        start()\n    \
+                   if torch.cuda.max_memory_allocated() > 3:\n        stop()\n";
+    let options = Options { style: Style::Branch, ..in_place("hpu") };
+    let text = &port_files(&[("a.py", program)], &options).files[0].text;
     assert!(
-        text.contains("if ((torch.hpu.max_memory_allocated() if hasattr(torch, \"hpu\") else 0) if hasattr"),
+        text.contains("if ((torch.hpu.max_memory_allocated() if hasattr(torch, \"hpu\") else 0) if args.mode == "),
         "{text}"
     );
 }

@@ -1,7 +1,7 @@
 //! What needs the source vendor's software beside `torch.cuda`: packages, variables, programs, devices by number.
 
 use super::ports::{in_place, port_files, port_script};
-use codemod::{Diagnostic, Severity};
+use codemod::{Diagnostic, Options, Severity, Style};
 
 const TARGETS: [&str; 5] = ["hpu", "xpu", "ipu", "popdist", "rdu"];
 
@@ -164,6 +164,10 @@ fn an_import_is_named_with_what_replaces_it() {
     check("import cudf, cuml\nx = cudf.DataFrame(), cuml.PCA()\n", 1, WARNING, "Use pandas");
     check("from apex.normalization import FusedLayerNorm\nn = FusedLayerNorm(3)\n", 1, WARNING, "Apex");
     check("import pynvml\npynvml.nvmlInit()\n", 1, WARNING, "state of NVIDIA GPUs");
+    let colossal = "import colossalai\nfrom colossalai.nn.optimizer import HybridAdam\no = HybridAdam(p), colossalai.initialize(n)\n";
+    check(colossal, 1, WARNING, "puts the model on the host");
+    check("from megatron.core import parallel_state as s\ns.get_rank()\n", 1, WARNING, "`megatron.core` needs CUDA");
+    check("from mmengine.runner import Runner\nRunner(n).train()\n", 1, WARNING, "`mmengine.runner.Runner` needs CUDA");
     check("import nvidia_smi\nnvidia_smi.nvmlInit()\n", 1, WARNING, "state of NVIDIA GPUs");
     check("import gpustat\ngpustat.new_query()\n", 1, WARNING, "state of NVIDIA GPUs");
     check("from torch_sparse import SparseTensor\nx = SparseTensor(i)\n", 1, WARNING, "for the CPU and for CUDA");
@@ -238,12 +242,26 @@ fn an_import_after_the_question_whether_it_is_there() {
 #[test]
 fn what_an_argument_or_a_function_needs() {
     let load = "m = AutoModel.from_pretrained(name, load_in_8bit=True, load_in_4bit=False)\n";
-    check(load, 1, WARNING, "bitsandbytes");
     check_one(load, 1, "`load_in_8bit=True` needs CUDA");
     check_one(&load.replace("8bit=True", "8bit = True"), 1, "`load_in_8bit=True` needs CUDA");
     let guarded = format!("import torch\nif torch.cuda.is_available():\n    {load}");
     let of_list = |text: &str| said("ipu", text).iter().filter(|d| d.message.contains("`load_in_8bit=True`")).count();
     assert_eq!((of_list(load), of_list(&guarded)), (1, 0));
+    // One note where it works, also in a program for all devices.
+    for (target, style) in
+        [("hpu", Style::InPlace), ("xpu", Style::InPlace), ("hpu", Style::Agnostic), ("xpu", Style::Agnostic)]
+    {
+        let options = Options { style, ..in_place(target) };
+        let said = port_files(
+            &[("a.py", &format!("import torch\n{load}small = AutoModel.from_pretrained(name, load_in_4bit=small)\n"))],
+            &options,
+        )
+        .files
+        .remove(0)
+        .diagnostics;
+        let notes: Vec<_> = said.iter().map(|d| (d.severity, d.message.contains("from its version 0.48 on"))).collect();
+        assert_eq!(notes, [(INFO, true)], "{said:?}");
+    }
     let search = "import faiss\nr = faiss.StandardGpuResources()\n";
     check(search, 2, WARNING, "`faiss.StandardGpuResources` needs CUDA");
     check_silent("import faiss\ni = faiss.IndexFlatL2(3)\n");

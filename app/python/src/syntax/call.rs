@@ -94,6 +94,11 @@ impl<'t> Index<'t> {
         })
     }
 
+    /// Whether a node is in a type annotation.
+    pub fn is_in_annotation(&self, id: Id) -> bool {
+        self.ancestors(id).any(|a| self.kind(a) == kinds().r#type)
+    }
+
     /// The name of a keyword argument.
     pub fn keyword_name(&self, argument: Id) -> Option<&'t str> {
         let is_keyword = self.kind(argument) == kinds().keyword_argument;
