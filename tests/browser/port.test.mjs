@@ -647,7 +647,7 @@ test("saved work is closed for what is typed while the page is being loaded, and
   const notice = page.locator(".port-notice", { hasText: "while the page was loading" });
   await notice.waitFor();
   await untilSource(page, early);
-  await notice.getByRole("button", { name: "Undo" }).click();
+  await notice.getByRole("button", { name: "Restore previous project" }).click();
   await untilSource(page, "import torch\n\nold = torch.zeros(2).cuda()\n");
   await context.close();
 });

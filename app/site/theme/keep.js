@@ -207,7 +207,7 @@ addEventListener("drop", (event) => {
   if (!isDropOfFiles(event)) return;
   event.preventDefault();
   const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry());
-  if (entries.every((entry) => entry?.isFile)) return void take(event.dataTransfer.files);
+  if (!entries.some((entry) => entry?.isDirectory)) return void take(event.dataTransfer.files);
   const note = show("early-folder", "status", "The page is still loading. Drop the folder again in a moment.", button("Hide", () => note.remove()));
 });
 
