@@ -25,7 +25,7 @@ use crate::reached::means_cuda;
 use arm::arm;
 use branch::branch;
 use guard::guard_all;
-use python::edit::{Change, splices};
+use python::edit::{Change, Splice, splices};
 use python::source::words;
 use python::strings::requote;
 use python::tree::{Id, kinds};
@@ -102,6 +102,8 @@ pub(crate) fn lift(
     let mut open: Vec<Fix> = Vec::new();
     let mut vendor: SortedMap<(Id, Id), Vec<Fix>> = SortedMap::new();
     let mut tested: SortedMap<(Id, Id), Vec<Fix>> = SortedMap::new();
+    let edited: Vec<Splice> =
+        fixes.iter().flat_map(|fix| fix.changes.iter().flat_map(|change| splices(view, change))).collect();
     for fix in fixes {
         let Some(node) = fix.changes.first().and_then(Change::node) else {
             out.push(fix);
@@ -129,7 +131,8 @@ pub(crate) fn lift(
             }
             (Region::Open, Lift::AsWritten)
                 if keeps_tests && means_cuda(view, node, 1) && (!is_flag(view, node) || guards.has_own_flag(view)) => {}
-            (Region::Open, Lift::AsWritten) if tested::turns_vendors_off(view, node, vendors) => {}
+            (Region::Open, Lift::AsWritten)
+                if tested::turns_vendors_off(view, node, vendors) || tested::guards_cuda(view, node, &edited) => {}
             (Region::Open, Lift::AsWritten) => out.push(fix),
             (Region::Vendor { clause, chain }, Lift::Guarded | Lift::Neutral | Lift::AsWritten) => {
                 if !guards.has_target_branch(view, chain) {

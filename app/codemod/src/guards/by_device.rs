@@ -9,6 +9,7 @@ use python::edit::{Splice, spliced};
 use python::names::{Binding, dotted};
 use python::origins::Place;
 use python::refactor::settled;
+use python::scopes::Bound;
 use python::source::words;
 use python::strings::{plain_string, requote};
 use python::tree::{Id, ROOT, Tree, fields, kinds};
@@ -604,6 +605,15 @@ fn local(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, place: Place, name
             None if function.is_none() => before && (block == ROOT || index.is_within(at, block)),
             None => block == ROOT && !calls_before(view, statement),
         };
+    }
+    // `XPU = "xpu"` is a name for a device, not the one that the program chose.
+    let value = |bound: Id| index.parent(bound).and_then(|parent| index.assignment(parent)).and_then(|a| a.value());
+    let names_another = |bound: &Bound| {
+        let named = value(bound.id).and_then(|value| plain_string(index, value));
+        named.is_some_and(|named| named.split(':').next() != Some("cuda"))
+    };
+    if !bound.is_empty() && bound.iter().all(names_another) {
+        return None;
     }
     let is_global =
         view.index.of_kind(k.global_statement).iter().any(|s| index.parts(*s).any(|id| index.is_text(id, name)));

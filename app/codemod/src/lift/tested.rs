@@ -107,6 +107,16 @@ pub(super) fn turns_vendors_off(view: &FileView<'_>, node: Id, vendors: &Vendors
     is_denied && clause.and_then(|clause| other_of(view, clause)).is_some_and(|other| (vendors.names)(other))
 }
 
+/// Whether a test keeps from asking CUDA what its devices alone answer, in a part that these edits leave as it is:
+/// `torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)`.
+pub(super) fn guards_cuda(view: &FileView<'_>, node: Id, edits: &[Splice]) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let joins = |around: &Id| [k.boolean_operator, k.parenthesized_expression].contains(&index.kind(*around));
+    let around = index.ancestors(node).take_while(joins).filter(|around| index.operator(*around) == "and");
+    let mut others = around.flat_map(|around| index.parts(around)).filter(|part| !index.is_within(node, *part));
+    others.any(|part| part > node && still_asks_cuda(view, part, edits))
+}
+
 /// Whether a part of a test asks CUDA after these edits, which fails on the target or is never true there.
 fn still_asks_cuda(view: &FileView<'_>, part: Id, edits: &[Splice]) -> bool {
     let index = &view.index;

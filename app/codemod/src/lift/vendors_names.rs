@@ -11,7 +11,7 @@ use training::modes::Region;
 use training::project::has_part;
 use training::{FileView, ProjectFacts};
 
-/// Whether all functions of the project with a name run on any device once the port has changed what they ask of CUDA: they
+/// Whether all functions and classes of the project with a name run on any device once the port has changed what they ask of CUDA: they
 /// use it through PyTorch alone.
 pub(crate) fn is_ported_function(
     view: &FileView<'_>,
@@ -34,7 +34,8 @@ pub(crate) fn is_ported_function(
     };
     let defining = project.origins.files().iter().filter(|file| file.defines(name));
     let functions = defining.flat_map(|file| {
-        let all = file.index.of_kind(k.function_definition).iter().copied();
+        let kinds = [k.function_definition, k.class_definition];
+        let all = kinds.into_iter().flat_map(|kind| file.index.of_kind(kind)).copied();
         all.filter(|function| file.name_of(*function) == name).map(move |function| (file, function))
     });
     let mut functions = functions.peekable();

@@ -269,9 +269,16 @@ fn a_function_of_the_program_is_judged_by_its_code_not_its_name() {
     let helper = |body: &str| format!("def to_cuda(x):\n    return {body}\n\n\n");
     let used = "if torch.cuda.is_available():\n    batch = to_cuda(batch)\n";
     let widened = "if torch.cuda.is_available() or torch.xpu.is_available():\n    batch = to_cuda(batch)\n";
+    check(&format!("{CHOICE}{}{used}", helper("x.cuda()")), &format!("{CHOSEN}{}{widened}", helper("x.to(device)")));
+    let class = |device: &str| {
+        format!("class CudaArch:\n    device = {device}\n\n\ndef arch():\n    if torch.cuda.is_available()")
+    };
     check(
-        &format!("{CHOICE}{}{used}", helper("x.cuda()")),
-        &format!("{CHOSEN}{}{widened}", helper("x.to(device)")),
+        &format!("{}:\n        return CudaArch()\n", class("'cuda:0'")),
+        &format!(
+            "{} or torch.xpu.is_available():\n        return CudaArch()\n",
+            class("'xpu:0' if torch.xpu.is_available() else 'cuda:0'")
+        ),
     );
     let kernel = "import my_cuda_ops\n\n";
     check(
@@ -356,4 +363,20 @@ fn a_flag_beside_tests_for_the_target_means_either_device() {
     );
     let flags = "has_cuda = torch.cuda.is_available()\nhas_xpu = torch.xpu.is_available()\n";
     check(&format!("{waits}{flags}"), &format!("{waits}{flags}"));
+}
+
+#[test]
+fn a_test_that_keeps_from_asking_what_only_cuda_answers_stays() {
+    let kept = "new = torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)\n";
+    check(&format!("{CHOICE}{kept}"), &format!("{CHOSEN}{kept}"));
+    check(
+        &format!("{CHOICE}wide = torch.cuda.is_available() and size > 9\n"),
+        &format!("{CHOSEN}wide = (torch.cuda.is_available() or torch.xpu.is_available()) and size > 9\n"),
+    );
+}
+
+#[test]
+fn a_name_for_a_device_is_not_the_chosen_one() {
+    let names = |cuda: &str| format!("XPU = 'xpu'\nGPU = {cuda}\n");
+    check(&names("'cuda'"), &names("'xpu' if torch.xpu.is_available() else 'cuda'"));
 }
