@@ -1,6 +1,7 @@
 //! How a program tells the target's code from that for others: by a compute mode, or by the device that it chose.
 
 pub(crate) mod by_device;
+mod chosen_device;
 
 use crate::reached::{asks_for_cuda, only_with_cuda};
 use python::tree::{Id, kinds};
