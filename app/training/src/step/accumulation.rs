@@ -53,6 +53,24 @@ pub struct Accumulation {
     pub left_early: Vec<(Id, String)>,
 }
 
+impl Accumulation {
+    /// Of the parts of one batch, whose loop takes all of them: nothing is left for an update of its own.
+    fn of_parts(by: Counter, count: String, value: String, known: Known) -> Self {
+        Self {
+            by,
+            tests: Vec::new(),
+            named: None,
+            rest_updates: Vec::new(),
+            rest_schedules: Vec::new(),
+            count,
+            value,
+            known,
+            joined: None,
+            left_early: Vec::new(),
+        }
+    }
+}
+
 /// A loader whose batches are joined to those of a whole step where the step reads them.
 #[derive(Clone)]
 pub struct JoinedLoader {
@@ -95,36 +113,12 @@ pub(crate) fn read(
                 let (value, known) = known(file, step, number)?;
                 let part = cut.micro_batch(&file, &value)?;
                 let by = Counter::Parts(cut, part);
-                let (tests, named, rest_updates, joined) = (Vec::new(), None, Vec::new(), None);
-                let rest_schedules = Vec::new();
-                return Ok(Some(Accumulation {
-                    by,
-                    tests,
-                    named,
-                    rest_updates,
-                    rest_schedules,
-                    count,
-                    value,
-                    known,
-                    joined,
-                    left_early: Vec::new(),
-                }));
+                return Ok(Some(Accumulation::of_parts(by, count, value, known)));
             }
             let turns = turns(file, inner, counted)?;
             let (value, known) = known(file, step, turns)?;
             let count = index.text_of(turns).to_owned();
-            return Ok(Some(Accumulation {
-                by: Counter::Turns(turns),
-                tests: Vec::new(),
-                named: None,
-                rest_updates: Vec::new(),
-                rest_schedules: Vec::new(),
-                count,
-                value,
-                known,
-                joined: None,
-                left_early: Vec::new(),
-            }));
+            return Ok(Some(Accumulation::of_parts(Counter::Turns(turns), count, value, known)));
         }
         let Some((by, test, counted)) = counter(&file, step, call) else { continue };
         let otherwise = index.otherwise(test).is_some();
