@@ -332,10 +332,10 @@ def _mixed_precision(torch):
     around(autocast, "__init__", made)
     around(autocast, "__enter__", enter)
     around(autocast, "__exit__", leave)
-    # A region for the device is one of the CPU.
+    # A region for the device is one of the CPU. Who names no device asks for CUDA.
     for name in ("is_autocast_enabled", "get_autocast_dtype"):
-        if hasattr(torch, name):
-            around(torch, name, lambda original, *device: original(*("cpu" if one == MACHINE else one for one in device)))
+        if hasattr(torch, "get_autocast_dtype"):
+            around(torch, name, lambda original, *device: original(*("cpu" if one == MACHINE else one for one in device or ("cuda",))))
 
     scaler = torch.amp.grad_scaler.GradScaler if hasattr(torch.amp, "grad_scaler") else torch.cuda.amp.GradScaler
 
