@@ -19,8 +19,7 @@ pub(crate) trait Guards {
     /// Whether a test is true for others alone.
     fn excludes_target(&self, view: &FileView<'_>, test: Id) -> bool;
 
-    /// Whether a file gives the answer of a test for the target a name, or returns it, as it may that of one for the source
-    /// vendor's device.
+    /// Whether a file gives the answer of a test for the target a name, or returns it.
     fn has_own_flag(&self, view: &FileView<'_>) -> bool;
 
     /// The test for the target in place of one for the source vendor alone.

@@ -130,9 +130,13 @@ pub(crate) fn lift(
                 stranded.push(Stranded { fix, reason: messages::undecided_branch() });
             }
             (Region::Open, Lift::AsWritten)
-                if keeps_tests && means_cuda(view, node, 1) && (!is_flag(view, node) || guards.has_own_flag(view)) => {}
-            (Region::Open, Lift::AsWritten)
-                if tested::turns_vendors_off(view, node, vendors) || tested::guards_cuda(view, node, &edited) => {}
+                if keeps_tests
+                    && means_cuda(view, node, 1)
+                    && (guards.has_own_flag(view) || !tested::is_flag_of_ported(view, node, vendors, &edited)) => {}
+            (Region::Open, Lift::AsWritten) if tested::turns_vendors_off(view, node, vendors, &edited) => {}
+            (Region::Open, Lift::AsWritten) if let Some(asked) = tested::guards_cuda(view, node, &edited) => {
+                out.extend(tested::beside(view, guards, project, asked, fix));
+            }
             (Region::Open, Lift::AsWritten) => out.push(fix),
             (Region::Vendor { clause, chain }, Lift::Guarded | Lift::Neutral | Lift::AsWritten) => {
                 if !guards.has_target_branch(view, chain) {
@@ -206,15 +210,6 @@ pub(crate) fn lift(
 
 fn asks_torch(view: &FileView<'_>, change: &Change) -> bool {
     splices(view, change).iter().any(|splice| words(&splice.text, "torch").next().is_some())
-}
-
-/// Whether a test is all of what a name holds or a function returns: `self.has_streams = device.type == "cuda"`.
-fn is_flag(view: &FileView<'_>, test: Id) -> bool {
-    let (k, index) = (kinds(), &view.index);
-    index.parent(test).is_some_and(|parent| {
-        index.kind(parent) == k.return_statement
-            || index.assignment(parent).is_some_and(|assignment| assignment.value() == Some(test))
-    })
 }
 
 /// Whether a branch has a `global` or `nonlocal` of the function around it.

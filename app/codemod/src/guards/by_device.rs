@@ -138,15 +138,14 @@ impl<'a> ByDevice<'a> {
         false
     }
 
-    /// Whether a test is true wherever there is the target, and nowhere else.
-    fn asks_only_target(&self, view: &FileView<'_>, test: Id) -> bool {
+    /// Whether a test is true wherever there is the target.
+    fn holds_on_target(&self, view: &FileView<'_>, test: Id) -> bool {
         let (k, index) = (kinds(), &view.index);
-        match index.kind(test) {
-            kind if kind == k.parenthesized_expression || kind == k.boolean_operator => {
-                index.parts(test).all(|part| self.asks_only_target(view, part))
-            }
-            _ => self.asks_target(view, test),
+        if ![k.parenthesized_expression, k.boolean_operator].contains(&index.kind(test)) {
+            return self.asks_target(view, test);
         }
+        let holds = |part| self.holds_on_target(view, part);
+        if index.operator(test) == "or" { index.parts(test).any(holds) } else { index.parts(test).all(holds) }
     }
 
     /// Whether a test is false for the target: `device.type != "xpu"`, `not torch.xpu.is_available()`.
@@ -359,7 +358,7 @@ impl Guards for ByDevice<'_> {
                     index.children(ancestor).filter(|c| index.kind(*c) == k.elif_clause && index.item(*c).next <= id),
                 );
                 // Where more is asked besides, the target may still come here.
-                let asks = |clause: Id| index.condition(clause).is_some_and(|test| self.asks_only_target(view, test));
+                let asks = |clause: Id| index.condition(clause).is_some_and(|test| self.holds_on_target(view, test));
                 if earlier.any(asks) {
                     return Region::Foreign;
                 }
@@ -408,8 +407,7 @@ impl Guards for ByDevice<'_> {
         // In the target's branch a question for CUDA or for either is one for the target, and a choice between them is the target's.
         let available = ['"', '\''].map(|quote| requote(self.available, quote));
         let types = ['"', '\''].map(|quote| format!(".type == {quote}{}{quote}", self.kind));
-        let own = &available[usize::from(!code.contains('"') && code.contains('\''))];
-        let code = asking_target(code, own);
+        let code = asking_target(code, &available);
         settled(&code, |index, [target, asked, vendor]| {
             let asked = index.text_of(asked);
             let asks_target = available.iter().any(|own| own == asked) || types.iter().any(|own| asked.ends_with(own));
@@ -433,24 +431,31 @@ fn in_quotes(code: &str, quote: char) -> String {
     if code.contains(quote) { code.to_owned() } else { code.replace(other, &quote.to_string()) }
 }
 
-/// Code that asks for the target where it asked for CUDA, or for either of them.
-fn asking_target(code: &str, own: &str) -> String {
+/// Code that asks for the target where it asked for CUDA, or for either of them, and for nothing that CUDA alone answers besides.
+/// `available` is the question for the target in either quotes.
+fn asking_target(code: &str, available: &[String; 2]) -> String {
     let (tree, k) = (Tree::parse(code), kinds());
     let index = tree.index();
     let asks = |call: &&Id| index.is_text(**call, "torch.cuda.is_available()");
     let edits = index.of_kind(k.call).iter().filter(asks).filter_map(|call| {
         let around = index.parent(*call)?;
-        let is_either = index.operator(around) == "or" && index.parts(around).any(|part| index.is_text(part, own));
-        let asked = if is_either { around } else { *call };
-        let binds = |id| [k.not_operator, k.boolean_operator, k.comparison_operator].contains(&index.kind(id));
-        let text =
-            if binds(index.parent(asked)?) && own.contains(" and ") { format!("({own})") } else { own.to_owned() };
-        // The brackets of a choice go with it, unless a word stands right before them.
-        let brackets = index.parent(asked).filter(|parent| {
-            let blank_before = code[..index.range(*parent).start].ends_with(' ');
-            is_either && index.kind(*parent) == k.parenthesized_expression && blank_before && !own.contains(" and ")
-        });
-        Some(Splice { range: index.range(brackets.unwrap_or(asked)), text })
+        let is_own = |part: &Id| available.iter().any(|own| index.is_text(*part, own));
+        if let Some(own) = index.parts(around).find(is_own).filter(|_| index.operator(around) == "or") {
+            return Some(Splice { range: index.range(around), text: index.text_of(own).to_owned() });
+        }
+        let joins = |around: &Id| [k.boolean_operator, k.parenthesized_expression].contains(&index.kind(*around));
+        let joined = index.ancestors(*call).take_while(joins).last();
+        if joined.is_some_and(|joined| {
+            ["torch.cuda.", "torch.version.cuda"]
+                .iter()
+                .any(|asked| index.text_of(joined).replace("torch.cuda.is_available()", "").contains(asked))
+        }) {
+            return None;
+        }
+        let own = &available[usize::from(!code.contains('"') && code.contains('\''))];
+        let binds = [k.not_operator, k.boolean_operator, k.comparison_operator].contains(&index.kind(around));
+        let text = if binds && own.contains(" and ") { format!("({own})") } else { own.to_owned() };
+        Some(Splice { range: index.range(*call), text })
     });
     spliced(code, 0..code.len(), edits.collect())
 }

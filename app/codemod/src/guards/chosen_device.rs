@@ -161,11 +161,12 @@ fn local(view: &FileView<'_>, project: &ProjectFacts<'_, '_>, place: Place, name
     }
     // `XPU = "xpu"` is a name for a device, not the one that the program chose.
     let value = |bound: Id| index.parent(bound).and_then(|parent| index.assignment(parent)).and_then(|a| a.value());
-    let names_another = |bound: &Bound| {
-        let named = value(bound.id).and_then(|value| plain_string(index, value));
+    let is_constant = |bound: &Bound| {
+        let made = value(bound.id).map(|value| index.arguments(value).positional().next().unwrap_or(value));
+        let named = made.and_then(|value| plain_string(index, value));
         named.is_some_and(|named| named.split(':').next() != Some("cuda"))
     };
-    if !bound.is_empty() && bound.iter().all(names_another) {
+    if !bound.is_empty() && bound.iter().all(is_constant) {
         return None;
     }
     let is_global =

@@ -8,8 +8,8 @@ use crate::reached::mentions;
 use python::edit::{Change, Splice, spliced, splices};
 use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
-use training::FileView;
 use training::project::has_part;
+use training::{FileView, ProjectFacts};
 
 /// The test of a clause as one for the target alone, with what the rules change in its other parts.
 pub(super) fn for_target(view: &FileView<'_>, guards: &dyn Guards, clause: Id, fixes: &[Fix]) -> Option<String> {
@@ -99,22 +99,78 @@ pub(super) fn for_either(
 
 /// Whether a test without CUDA does without software of the vendor's, which other code of its clause uses: on the target it is
 /// right as it is. `if amp is None or not torch.cuda.is_available():`
-pub(super) fn turns_vendors_off(view: &FileView<'_>, node: Id, vendors: &Vendors<'_>) -> bool {
+pub(super) fn turns_vendors_off(view: &FileView<'_>, node: Id, vendors: &Vendors<'_>, edits: &[Splice]) -> bool {
     let (k, index) = (kinds(), &view.index);
     let clause = index.ancestors(node).find(|around| index.condition(*around).is_some());
     let clause = clause.filter(|clause| index.condition(*clause).is_some_and(|test| index.is_within(node, test)));
+    let Some((clause, test)) = clause.and_then(|clause| Some((clause, index.condition(clause)?))) else { return false };
     let is_denied = index.parent(node).is_some_and(|parent| index.kind(parent) == k.not_operator);
-    is_denied && clause.and_then(|clause| other_of(view, clause)).is_some_and(|other| (vendors.names)(other))
+    // What the port changes in its code, it ports; and an error there would stop the target.
+    let is_ported = |edit: &Splice| is_in(view, edit, clause) && !is_in(view, edit, test);
+    is_denied
+        && other_of(view, clause).is_some_and(|other| (vendors.names)(other))
+        && !edits.iter().any(is_ported)
+        && index.of_kind_in(k.raise_statement, clause).is_empty()
 }
 
-/// Whether a test keeps from asking CUDA what its devices alone answer, in a part that these edits leave as it is:
-/// `torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)`.
-pub(super) fn guards_cuda(view: &FileView<'_>, node: Id, edits: &[Splice]) -> bool {
+fn is_in(view: &FileView<'_>, edit: &Splice, node: Id) -> bool {
+    view.index.range(node).contains(&edit.range.start)
+}
+
+/// Whether a test is all of what a name holds, and what the name decides is code that these edits port and that uses none of
+/// the vendor's software: `self.has_streams = device.type == "cuda"`.
+pub(super) fn is_flag_of_ported(view: &FileView<'_>, test: Id, vendors: &Vendors<'_>, edits: &[Splice]) -> bool {
+    let index = &view.index;
+    let assignment = index.parent(test).and_then(|parent| index.assignment(parent));
+    let flag = assignment.filter(|assignment| assignment.value() == Some(test)).and_then(|a| a.target());
+    let Some(flag) = flag.map(|flag| index.text_of(flag)) else { return false };
+    let reads = |clause: &Id| {
+        let is_read =
+            |asked: Id| index.is_text(asked, flag) || index.parts(asked).any(|part| index.is_text(part, flag));
+        index.condition(*clause).is_some_and(is_read)
+    };
+    let decided = [kinds().if_statement, kinds().elif_clause, kinds().conditional_expression];
+    let mut decided = decided.into_iter().flat_map(|kind| index.of_kind(kind)).copied().filter(reads).peekable();
+    let is_ported = |clause: Id| edits.iter().any(|edit| is_in(view, edit, clause));
+    decided.peek().is_some() && {
+        let all: Vec<Id> = decided.collect();
+        all.iter().any(|clause| is_ported(*clause)) && !all.iter().any(|clause| (vendors.is_alone)(*clause))
+    }
+}
+
+/// The expression in which a test keeps from asking CUDA what its devices alone answer, in a part that these edits leave as it
+/// is: `torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)`.
+pub(super) fn guards_cuda(view: &FileView<'_>, node: Id, edits: &[Splice]) -> Option<Id> {
     let (k, index) = (kinds(), &view.index);
     let joins = |around: &Id| [k.boolean_operator, k.parenthesized_expression].contains(&index.kind(*around));
-    let around = index.ancestors(node).take_while(joins).filter(|around| index.operator(*around) == "and");
-    let mut others = around.flat_map(|around| index.parts(around)).filter(|part| !index.is_within(node, *part));
-    others.any(|part| part > node && still_asks_cuda(view, part, edits))
+    let around = || index.ancestors(node).take_while(joins).filter(|around| index.operator(*around) == "and");
+    let mut others = around().flat_map(|around| index.parts(around)).filter(|part| !index.is_within(node, *part));
+    others.any(|part| part > node && still_asks_cuda(view, part, edits)).then(|| around().last())?
+}
+
+/// Such a test beside one for the target, where its answer chooses the device: without that the target would be the CPU.
+pub(super) fn beside(
+    view: &FileView<'_>,
+    guards: &dyn Guards,
+    project: &ProjectFacts<'_, '_>,
+    asked: Id,
+    mut fix: Fix,
+) -> Option<Fix> {
+    let (k, index) = (kinds(), &view.index);
+    let assignment = index.parent(asked).and_then(|parent| index.assignment(parent));
+    let flag = assignment.filter(|a| a.value() == Some(asked)).and_then(|a| a.target()).map(|id| index.text_of(id));
+    let chooses = |clause: Id, names: &dyn Fn(Id) -> bool| {
+        let arm = index.consequence(clause).or_else(|| index.parts(clause).next());
+        index.condition(clause).is_some_and(names) && arm.is_some_and(|arm| mentions(view, arm, "cuda"))
+    };
+    let clauses = [k.if_statement, k.elif_clause, k.conditional_expression];
+    let mut clauses = clauses.into_iter().flat_map(|kind| index.of_kind(kind)).copied();
+    let by_name = |test: Id| flag.is_some_and(|flag| index.is_text(test, flag));
+    clauses.any(|clause| chooses(clause, &by_name)).then_some(())?;
+    let end = index.range(asked).end;
+    fix.changes =
+        vec![Change::Raw { range: end..end, text: format!(" or {}", guards.guard_at(view, project, asked)?) }];
+    Some(fix)
 }
 
 /// Whether a part of a test asks CUDA after these edits, which fails on the target or is never true there.

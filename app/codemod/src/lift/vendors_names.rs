@@ -52,34 +52,39 @@ pub(crate) fn vendors_names(
 ) -> Vec<Id> {
     let (k, index) = (kinds(), &view.index);
     let Some(file) = project.origins.number(&view.file) else { return Vec::new() };
-    let uses = |function: Id| {
-        let around = |id: Id| index.ancestors(id).take_while(|around| *around != function);
-        let is_certain = |id: Id| {
-            !around(id)
-                .any(|around| [k.if_statement, k.try_statement, k.conditional_expression].contains(&index.kind(around)))
-        };
-        let mut read = index.of_kind_in(k.identifier, function).iter().copied().filter(|id| !index.is_label(*id));
-        read.any(|read| {
-            let mut meanings = view.names.bindings.iter().filter(|binding| index.is_text(read, &binding.local));
-            is_certain(read) && meanings.any(|binding| needs_vendor(view, project, definitions, &binding.qualified))
-        })
+    let needs = |name: &str| needs_vendor(view, project, definitions, name);
+    let is_import = |bound: Id| {
+        let mut around = index.ancestors(bound);
+        around.any(|around| [k.import_statement, k.import_from_statement].contains(&index.kind(around)))
     };
-    // A function of this file that can't do without such software.
+    let means_software = |read: Id| {
+        let bound = project.origins.visible_name(Place { file, id: read }, index.text_of(read));
+        let mut meanings = view.names.bindings.iter().filter(|binding| index.is_text(read, &binding.local));
+        bound.iter().all(|bound| is_import(bound.id)) && meanings.any(|binding| needs(&binding.qualified))
+    };
+    let uses = |function: Id| {
+        let decides = [k.if_statement, k.try_statement, k.conditional_expression];
+        let around = |id: Id| index.ancestors(id).take_while(|around| *around != function);
+        let is_certain = |id: Id| !around(id).any(|around| decides.contains(&index.kind(around)));
+        let read = index.of_kind_in(k.identifier, function).iter().copied().filter(|id| !index.is_label(*id));
+        let acts = ["to", "cuda", "backward", "step"].iter().any(|name| !view.calls_in(name, function).is_empty());
+        !acts && read.filter(|id| is_certain(*id)).any(means_software)
+    };
+    // A function of this file that can't do without such software, and neither trains nor moves anything.
     let calls_one = |read: Id| {
         let is_called = index.parent(read).is_some_and(|call| index.callee(call) == Some(read));
-        let name = index.text_of(read);
-        let mut own = index.of_kind(k.function_definition).iter().filter(|function| view.name_of(**function) == name);
-        is_called && view.defines(name) && own.any(|function| uses(*function))
+        let bound = project.origins.visible_name(Place { file, id: read }, index.text_of(read));
+        let function = |bound: Id| index.parent(bound).filter(|f| index.kind(*f) == k.function_definition);
+        is_called && !bound.is_empty() && bound.iter().all(|bound| function(bound.id).is_some_and(uses))
     };
     let is_one = |read: &Id| {
         let bound = project.origins.visible_name(Place { file, id: *read }, index.text_of(*read));
         let is_vendors =
             |id: Id| !index.is_within(id, code) && matches!(guards.region(view, id), Region::Vendor { .. });
-        let of_name = view.names.bindings.iter().filter(|binding| index.is_text(*read, &binding.local));
-        let mut meanings = of_name.map(|binding| binding.qualified.as_str());
+        let mut meanings = view.names.bindings.iter().filter(|binding| index.is_text(*read, &binding.local));
         calls_one(*read)
             || !bound.is_empty() && bound.iter().all(|bound| is_vendors(bound.id))
-            || meanings.any(|name| needs_vendor(view, project, definitions, name))
+            || meanings.any(|binding| needs(&binding.qualified))
     };
     let all = index.of_kind_in(k.identifier, code).iter().chain([&code]);
     let read = all.copied().filter(|id| index.kind(*id) == k.identifier && !index.is_label(*id));

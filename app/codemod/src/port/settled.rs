@@ -227,15 +227,20 @@ pub(super) fn kept_guards(
                 Some((at, block))
             });
             let here = blocks.take_while(|(at, _)| index.kind(*at) != k.function_definition);
-            // An object that needs the card asks for it when it is made.
-            let methods = view.class_of(node).and_then(|class| index.body(class)).map(|body| index.parts(body));
-            let made = methods.into_iter().flatten().filter(|method| view.name_of(*method) == "__init__");
-            let made = made.filter_map(|made| Some((index.item(made).next, index.function(made)?.body()?)));
-            here.chain(made).find_map(|(at, block)| {
+            let found = here.into_iter().find_map(|(at, block)| {
                 let before = index.parts(block).take_while(|statement| *statement < at);
                 let test = before.filter_map(|statement| refuses_others(view, statement)).next()?;
                 Some((index.range(test), index.range(test).end..index.range(block).end))
-            })
+            });
+            // An object that needs the card in all that it does asks for it when it is made.
+            let of_object = || {
+                let class = view.class_of(node)?;
+                let methods = index.parts(index.body(class)?).filter_map(|method| index.function(method));
+                let made = methods.filter(|method| method.name() == "__init__").find_map(|method| method.body())?;
+                let test = index.parts(made).find_map(|statement| refuses_others(view, statement))?;
+                Some((index.range(test), index.range(class)))
+            };
+            found.or_else(of_object)
         };
         // `if device in ("lazy", "cuda"):`
         let listed = || {
@@ -253,7 +258,7 @@ pub(super) fn kept_guards(
         let mut acts = ["to", "cuda", "backward", "step"].iter().flat_map(|name| view.calls(name));
         if edits.iter().any(|edit| test.contains(&edit.start))
             && !acts.any(|call| code.contains(&index.item(*call).start))
-            && edits.iter().filter(|edit| code.contains(&edit.start)).all(is_lost)
+            && edits.iter().filter(|edit| code.contains(&edit.start) && !test.contains(&edit.start)).all(is_lost)
         {
             // `self.cuda_config if x.is_cuda else self.cpu_config`, where nothing is assigned to the former any more.
             let made = index.assignments().filter(|a| code.contains(&index.item(a.id()).start));

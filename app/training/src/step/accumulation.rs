@@ -283,7 +283,14 @@ fn left_early(file: &PythonFile<'_>, around: Id) -> Vec<(Id, String)> {
         .then(|| index.arguments(source).positional().next())
         .flatten();
     let number = index.target(around).and_then(|target| index.parts(target).next()).filter(|_| counted.is_some());
-    let added = index.of_kind_in(k.augmented_assignment, around).iter().filter_map(|added| index.target(*added));
+    // `n += 1` in each turn of the loop.
+    let body = index.body(around);
+    let counts = |added: &Id| {
+        let is_one = index.source(*added).is_some_and(|value| index.is_text(value, "1"));
+        is_one && file.statement_of(*added).and_then(|statement| index.parent(statement)) == body
+    };
+    let added = index.of_kind_in(k.augmented_assignment, around).iter().filter(|added| counts(added));
+    let added = added.filter_map(|added| index.target(*added));
     let numbers: Vec<&str> = number.into_iter().chain(added).map(|id| index.text_of(id)).collect();
     let depends = |id: Id| {
         let mut tests = index.ancestors(id).take_while(|a| *a != around).filter_map(|a| index.condition(a));

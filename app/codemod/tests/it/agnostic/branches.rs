@@ -259,7 +259,7 @@ fn what_the_code_for_cuda_asks_of_cuda_is_asked_of_the_target() {
             "{CHOSEN}if device.type == 'cuda':\n    n = torch.cuda.device_count() if torch.cuda.is_available() else 0\n    \
                   x = torch.zeros(n).cuda()\n    ready = not torch.cuda.is_available() or n > 0\n    torch.cuda.reset_peak_memory_stats()\n\
                   elif device.type == 'xpu':\n    n = torch.xpu.device_count() if torch.xpu.is_available() else 0\n    \
-                  x = torch.zeros(n).to(device)\n    ready = not torch.xpu.is_available() or n > 0\n    torch.xpu.reset_peak_memory_stats()\n"
+                  x = torch.zeros(n).to(device)\n    ready = not (torch.xpu.is_available()) or n > 0\n    torch.xpu.reset_peak_memory_stats()\n"
         ),
     );
 }
@@ -301,6 +301,21 @@ fn a_test_that_does_without_the_vendor_s_software_stays() {
     };
     let kept = steps("amp.scale_loss(loss, opt)");
     check(&format!("{apex}{CHOICE}{kept}"), &format!("{apex}{CHOSEN}{kept}"));
+    // What moves or chooses the device is the target's too, whatever else stands beside it, and so is what would end in an error.
+    let choice = |asked: &str, device: &str| {
+        format!(
+            "import pynvml\n\nif not {asked}:\n    device = 'cpu'\nelse:\n    pynvml.nvmlInit()\n    device = {device}\n"
+        )
+    };
+    let either = "(torch.cuda.is_available() or torch.xpu.is_available())";
+    check(
+        &choice("torch.cuda.is_available()", "'cuda'"),
+        &choice(either, "'xpu' if torch.xpu.is_available() else 'cuda'"),
+    );
+    let raises = |asked: &str| {
+        format!("import pynvml\n\nif not {asked}:\n    raise RuntimeError('no GPU')\nelse:\n    pynvml.nvmlInit()\n")
+    };
+    check(&raises("torch.cuda.is_available()"), &raises(either));
     let widened = steps("(2 * loss)")
         .replace("not torch.cuda.is_available()", "not (torch.cuda.is_available() or torch.xpu.is_available())");
     check(&format!("{CHOICE}{}", steps("(2 * loss)")), &format!("{CHOSEN}{widened}"));
@@ -357,18 +372,47 @@ fn what_is_on_the_host_moves_to_the_target() {
 fn a_flag_beside_tests_for_the_target_means_either_device() {
     let waits = "def wait(device):\n    if device.type == 'cuda':\n        torch.cuda.synchronize()\n    elif device.type == 'xpu':\n        \
                  torch.xpu.synchronize()\n\n\n";
+    let streams = |asked: &str, module: &str| {
+        format!("{waits}{CHOSEN}has_streams = {asked}\nstream = {module}.Stream() if has_streams else None\n")
+    };
     check(
-        &format!("{waits}has_streams = device.type == 'cuda'\n"),
-        &format!("{waits}has_streams = device.type in ('cuda', 'xpu')\n"),
+        &streams("device.type == 'cuda'", "torch.cuda"),
+        &streams("device.type in ('cuda', 'xpu')", "(torch.xpu if device.type == 'xpu' else torch.cuda)"),
     );
+    let flash = "import flash_attn\n\nflash = device.type == 'cuda'\nout = flash_attn.flash_attn_func(q) if flash else attend(q)\n";
+    check(&format!("{waits}{CHOSEN}{flash}"), &format!("{waits}{CHOSEN}{flash}"));
     let flags = "has_cuda = torch.cuda.is_available()\nhas_xpu = torch.xpu.is_available()\n";
     check(&format!("{waits}{flags}"), &format!("{waits}{flags}"));
+}
+
+#[test]
+fn a_function_that_trains_is_called_on_the_target() {
+    let program = |test: &str, device: &str| {
+        format!(
+            "import pynvml\nfrom torch.utils.cpp_extension import load\n\n\nclass Kernel:\n    def fit(self):\n        pynvml.nvmlInit()\n\n\n\
+             def fit(net, load):\n    load(net).sum().backward()\n    pynvml.nvmlShutdown()\n\n\n{test}:\n    fit(net.{device}, loader)\nelse:\n    print('no GPU')\n"
+        )
+    };
+    let file =
+        &ported("xpu", &format!("import torch\n\n{}", program("if torch.cuda.is_available()", "cuda()"))).files[0];
+    assert!(file.text.contains("fit(net.to('xpu'"), "{}", file.text);
 }
 
 #[test]
 fn a_test_that_keeps_from_asking_what_only_cuda_answers_stays() {
     let kept = "new = torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)\n";
     check(&format!("{CHOICE}{kept}"), &format!("{CHOSEN}{kept}"));
+    // Where the answer chooses the device, the target is asked for besides.
+    let asked = "torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 7";
+    check(
+        &format!("fast = {asked}\ndevice = 'cuda' if fast else 'cpu'\n"),
+        &format!(
+            "fast = {asked} or torch.xpu.is_available()\ndevice = ('xpu' if torch.xpu.is_available() else 'cuda') if fast else 'cpu'\n"
+        ),
+    );
+    let branch = "    fast = torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 8\n";
+    let file = &ported("xpu", &format!("import torch\n\n{CHOICE}if device.type == 'cuda':\n{branch}    x = x.cuda()\n    torch.cuda.synchronize()\n")).files[0];
+    assert!(!file.text.contains("torch.xpu.is_available() and torch.cuda"), "{}", file.text);
     check(
         &format!("{CHOICE}wide = torch.cuda.is_available() and size > 9\n"),
         &format!("{CHOSEN}wide = (torch.cuda.is_available() or torch.xpu.is_available()) and size > 9\n"),
@@ -379,4 +423,9 @@ fn a_test_that_keeps_from_asking_what_only_cuda_answers_stays() {
 fn a_name_for_a_device_is_not_the_chosen_one() {
     let names = |cuda: &str| format!("XPU = 'xpu'\nGPU = {cuda}\n");
     check(&names("'cuda'"), &names("'xpu' if torch.xpu.is_available() else 'cuda'"));
+    let made = "XPU = torch.device('xpu')\n";
+    check(
+        &format!("{made}x = x.cuda()\n"),
+        &format!("{made}x = x.to('xpu' if torch.xpu.is_available() else 'cuda')\n"),
+    );
 }

@@ -238,4 +238,13 @@ fn an_object_that_uses_the_vendor_s_software_may_ask_for_its_card() {
     let widened = plain
         .replace("assert torch.cuda.is_available()", "assert (torch.cuda.is_available() or torch.xpu.is_available())");
     check(&plain, &widened);
+    // One that trains too is made on the target.
+    let trains = |text: &str| format!("{text}\n    def fit(self, loss):\n        loss.backward()\n");
+    check(
+        &trains(&kept),
+        &trains(&kept).replace(
+            "assert torch.cuda.is_available()",
+            "assert (torch.cuda.is_available() or torch.xpu.is_available())",
+        ),
+    );
 }

@@ -272,5 +272,7 @@ fn a_limit_of_batches_is_one_of_steps() {
     check("    if i >= 8:\n        break\n", true);
     check("    seen += 1\n    if seen > limit:\n        break\n", true);
     check("    if stop.is_set():\n        break\n", false);
+    check("    if x.isnan().any():\n        bad += 1\n    if bad > 3:\n        break\n", false);
+    check("    total += x.sum()\n    if total > 9:\n        break\n", false);
     check("    if i >= 8:\n        print(i)\n", false);
 }
