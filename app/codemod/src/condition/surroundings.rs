@@ -241,13 +241,19 @@ pub(super) fn only_read(view: &FileView<'_>, id: Id, parts: &[String]) -> bool {
             .all(|of| index.is_stored(*of) || index.is_label(*of) || is_read(*of))
 }
 
-/// Whether a value is a key in a dictionary, or that of an entry that is assigned.
+/// Whether a value is a key in a dictionary, or that of an entry that is assigned, or in which something is.
 pub(super) fn is_key(view: &FileView<'_>, id: Id) -> bool {
     let (index, k) = (&view.index, kinds());
     let Some(parent) = index.parent(id) else { return false };
     let is_first = index.parts(parent).next() == Some(id);
     let kind = index.kind(parent);
-    kind == k.pair && is_first || kind == k.subscript && !is_first && index.is_stored(parent)
+    let is_entry = |of: &Id| index.kind(*of) == k.subscript;
+    let holds = |of: Id| std::iter::successors(Some(of), |of| index.parent(*of).filter(is_entry)).last();
+    kind == k.pair && is_first
+        || kind == k.subscript && !is_first && holds(parent).is_some_and(|of| index.is_stored(of))
+        || kind == k.argument_list
+            && is_first
+            && index.parent(parent).is_some_and(|call| python::names::called_name(index, call) == Some("setdefault"))
 }
 
 /// The call at a match, or of the function that matches; for a statement rule this is the call in the statement.

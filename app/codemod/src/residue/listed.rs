@@ -327,15 +327,18 @@ impl<'d> Lists<'d> {
 
     /// Arguments that make a library use software of the source vendor's: `load_in_8bit=True`.
     fn arguments(&self, view: &FileView<'_>) -> Vec<Finding> {
-        let index = &view.index;
+        let (index, k) = (&view.index, kinds());
+        let literals = [k.r#true, k.r#false, k.none, k.integer, k.float, k.string];
+        let is_literal = |given: Id| literals.contains(&index.kind(given));
         let mut found: Vec<Finding> = Vec::new();
         for (listed, (name, value)) in self.list(NEEDED).iter().filter_map(|one| Some((one, one.name.split_once('=')?)))
         {
-            let mut arguments = index.of_kind(kinds().keyword_argument).iter();
+            let mut arguments = index.of_kind(k.keyword_argument).iter();
             let text = value.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
             let is_given = |given: Id| match text {
                 Some(text) => plain_string(index, given) == Some(text),
-                None => index.is_text(given, value),
+                // A variable may hold it.
+                None => index.is_text(given, value) || !is_literal(given),
             };
             let is_it = |at: &&Id| {
                 index.keyword_name(**at) == Some(name)

@@ -244,10 +244,11 @@ fn what_an_argument_or_a_function_needs() {
     let load = "m = AutoModel.from_pretrained(name, load_in_8bit=True, load_in_4bit=False)\n";
     check_one(load, 1, "`load_in_8bit=True` needs CUDA");
     check_one(&load.replace("8bit=True", "8bit = True"), 1, "`load_in_8bit=True` needs CUDA");
+    check_one(&load.replace("8bit=True", "8bit=args.int8"), 1, "`load_in_8bit=True` needs CUDA");
     let guarded = format!("import torch\nif torch.cuda.is_available():\n    {load}");
     let of_list = |text: &str| said("ipu", text).iter().filter(|d| d.message.contains("`load_in_8bit=True`")).count();
     assert_eq!((of_list(load), of_list(&guarded)), (1, 0));
-    // One note where it works, also in a program for all devices.
+    // A note where it works, also in a program for all devices.
     for (target, style) in
         [("hpu", Style::InPlace), ("xpu", Style::InPlace), ("hpu", Style::Agnostic), ("xpu", Style::Agnostic)]
     {
@@ -260,7 +261,7 @@ fn what_an_argument_or_a_function_needs() {
         .remove(0)
         .diagnostics;
         let notes: Vec<_> = said.iter().map(|d| (d.severity, d.message.contains("from its version 0.48 on"))).collect();
-        assert_eq!(notes, [(INFO, true)], "{said:?}");
+        assert_eq!(notes, [(INFO, true), (INFO, true)], "{said:?}");
     }
     let search = "import faiss\nr = faiss.StandardGpuResources()\n";
     check(search, 2, WARNING, "`faiss.StandardGpuResources` needs CUDA");
