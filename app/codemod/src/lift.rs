@@ -3,6 +3,7 @@
 
 mod arm;
 mod branch;
+mod flags;
 mod guard;
 mod insertions;
 mod joined;
@@ -24,6 +25,7 @@ use crate::ported::Severity;
 use crate::reached::means_cuda;
 use arm::arm;
 use branch::branch;
+use flags::Decided;
 use guard::guard_all;
 use python::edit::{Change, Splice, splices};
 use python::source::words;
@@ -111,6 +113,8 @@ pub(crate) fn lift(
         };
         match (guards.region(view, node), fix.lift) {
             (_, Lift::Shared) => out.push(fix),
+            // In the target's branch it is false, as it was.
+            (Region::Target | Region::Vendor { .. }, Lift::AsWritten) if tested::guards_cuda(view, node, &edited) => {}
             (Region::Target, _) => out.push(guard::in_target_branch(view, project, guards, node, fix)),
             (Region::Vendor { .. }, Lift::AsWritten) if !guards.is_agnostic() => {}
             (Region::Foreign, _) => {
@@ -130,14 +134,21 @@ pub(crate) fn lift(
                 stranded.push(Stranded { fix, reason: messages::undecided_branch() });
             }
             (Region::Open, Lift::AsWritten)
-                if keeps_tests
-                    && means_cuda(view, node, 1)
-                    && (guards.has_own_flag(view) || !tested::is_flag_of_ported(view, node, vendors, &edited)) => {}
-            (Region::Open, Lift::AsWritten) if tested::turns_vendors_off(view, node, vendors, &edited) => {}
-            (Region::Open, Lift::AsWritten) if let Some(asked) = tested::guards_cuda(view, node, &edited) => {
-                out.extend(tested::beside(view, guards, project, asked, fix));
+                if keeps_tests && means_cuda(view, node, 1) && {
+                    let is_for_target =
+                        |decided: Decided| decided.is_ported(view, &edited) && !decided.is_vendors(vendors);
+                    guards.has_own_flag(view) || !Decided::by(view, project, node).is_some_and(is_for_target)
+                } => {}
+            (Region::Open, Lift::AsWritten) if tested::guards_cuda(view, node, &edited) => {
+                out.extend(tested::beside(view, guards, project, node, &edited, fix));
             }
-            (Region::Open, Lift::AsWritten) => out.push(fix),
+            (Region::Open, Lift::AsWritten) if tested::turns_vendors_off(view, node, vendors, &edited) => {}
+            (Region::Open, Lift::AsWritten) => {
+                let is_vendors = |decided: Decided| decided.is_vendors(vendors) && !decided.is_ported(view, &edited);
+                if !means_cuda(view, node, 1) || !Decided::by(view, project, node).is_some_and(is_vendors) {
+                    out.push(fix);
+                }
+            }
             (Region::Vendor { clause, chain }, Lift::Guarded | Lift::Neutral | Lift::AsWritten) => {
                 if !guards.has_target_branch(view, chain) {
                     vendor.entry((chain, clause)).or_default().push(fix);

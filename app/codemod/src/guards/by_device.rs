@@ -142,7 +142,9 @@ impl<'a> ByDevice<'a> {
     fn holds_on_target(&self, view: &FileView<'_>, test: Id) -> bool {
         let (k, index) = (kinds(), &view.index);
         if ![k.parenthesized_expression, k.boolean_operator].contains(&index.kind(test)) {
-            return self.asks_target(view, test);
+            // One of several devices, or more.
+            let counts_several = index.operator(test) == ">" && !index.text_of(test).ends_with('0');
+            return self.asks_target(view, test) && !counts_several;
         }
         let holds = |part| self.holds_on_target(view, part);
         if index.operator(test) == "or" { index.parts(test).any(holds) } else { index.parts(test).all(holds) }
@@ -439,10 +441,6 @@ fn asking_target(code: &str, available: &[String; 2]) -> String {
     let asks = |call: &&Id| index.is_text(**call, "torch.cuda.is_available()");
     let edits = index.of_kind(k.call).iter().filter(asks).filter_map(|call| {
         let around = index.parent(*call)?;
-        let is_own = |part: &Id| available.iter().any(|own| index.is_text(*part, own));
-        if let Some(own) = index.parts(around).find(is_own).filter(|_| index.operator(around) == "or") {
-            return Some(Splice { range: index.range(around), text: index.text_of(own).to_owned() });
-        }
         let joins = |around: &Id| [k.boolean_operator, k.parenthesized_expression].contains(&index.kind(*around));
         let joined = index.ancestors(*call).take_while(joins).last();
         if joined.is_some_and(|joined| {
@@ -451,6 +449,17 @@ fn asking_target(code: &str, available: &[String; 2]) -> String {
                 .any(|asked| index.text_of(joined).replace("torch.cuda.is_available()", "").contains(asked))
         }) {
             return None;
+        }
+        let is_own = |part: &Id| available.iter().any(|own| index.is_text(*part, own));
+        if let Some(own) = index.parts(around).find(is_own).filter(|_| index.operator(around) == "or") {
+            // The brackets of a choice go with it, unless a word stands right before them.
+            let is_free = |brackets: &Id| {
+                let before = code[..index.range(*brackets).start].chars().next_back();
+                index.kind(*brackets) == k.parenthesized_expression && !before.is_some_and(char::is_alphanumeric)
+            };
+            let own = index.text_of(own);
+            let brackets = index.parent(around).filter(is_free).filter(|_| !own.contains(" and "));
+            return Some(Splice { range: index.range(brackets.unwrap_or(around)), text: own.to_owned() });
         }
         let own = &available[usize::from(!code.contains('"') && code.contains('\''))];
         let binds = [k.not_operator, k.boolean_operator, k.comparison_operator].contains(&index.kind(around));

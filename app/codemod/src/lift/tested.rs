@@ -1,11 +1,13 @@
 //! A test for the source vendor's device whose code is the same for the target.
 
 use super::Vendors;
+use super::flags::Decided;
 use super::joined::first_of;
 use crate::fix::{Fix, Lift};
 use crate::guards::Guards;
 use crate::reached::mentions;
 use python::edit::{Change, Splice, spliced, splices};
+use python::names::called_name;
 use python::strings::plain_string;
 use python::tree::{Id, fields, kinds};
 use training::project::has_part;
@@ -76,7 +78,7 @@ pub(super) fn for_either(
     let is_type = |code: Id| ["float16", "half", "bfloat16"].iter().any(|name| mentions(view, code, name));
     let is_narrow = ["float16", "half"].iter().any(|name| mentions(view, code, name));
     let takes_wide = !is_narrow && other_of(view, clause).is_some_and(|other| !is_type(other));
-    if besides.is_empty() && is_type(code) && !takes_wide {
+    if besides.is_empty() && is_type(code) && !takes_wide && !refuses_others(view, clause) {
         return None;
     }
     let needs_test = besides.iter().any(|fix| fix.lift == Lift::Guarded);
@@ -105,71 +107,76 @@ pub(super) fn turns_vendors_off(view: &FileView<'_>, node: Id, vendors: &Vendors
     let clause = clause.filter(|clause| index.condition(*clause).is_some_and(|test| index.is_within(node, test)));
     let Some((clause, test)) = clause.and_then(|clause| Some((clause, index.condition(clause)?))) else { return false };
     let is_denied = index.parent(node).is_some_and(|parent| index.kind(parent) == k.not_operator);
-    // What the port changes in its code, it ports; and an error there would stop the target.
-    let is_ported = |edit: &Splice| is_in(view, edit, clause) && !is_in(view, edit, test);
-    is_denied
-        && other_of(view, clause).is_some_and(|other| (vendors.names)(other))
-        && !edits.iter().any(is_ported)
-        && index.of_kind_in(k.raise_statement, clause).is_empty()
+    // What the port changes beside the software, it ports; and an error there would stop the target.
+    let is_ported = |edit: &Splice| {
+        let around = index.innermost(&edit.range).and_then(|at| view.statement_of(at));
+        let assigns = |statement: Id| index.parts(statement).any(|part| index.assignment(part).is_some());
+        let is_inside = is_in(view, edit, clause) && !is_in(view, edit, test);
+        is_inside && around.is_some_and(|statement| assigns(statement) && !(vendors.names)(statement))
+    };
+    let ends = |call: &&Id| called_name(index, **call).is_some_and(|name| ["exit", "_exit", "quit"].contains(&name));
+    let is_over = !index.of_kind_in(k.raise_statement, clause).is_empty()
+        || index.of_kind_in(k.call, clause).iter().any(|call| ends(&call));
+    let does_without = other_of(view, clause).is_some_and(|other| (vendors.names)(other));
+    is_denied && does_without && !is_over && !edits.iter().any(is_ported)
 }
 
 fn is_in(view: &FileView<'_>, edit: &Splice, node: Id) -> bool {
     view.index.range(node).contains(&edit.range.start)
 }
 
-/// Whether a test is all of what a name holds, and what the name decides is code that these edits port and that uses none of
-/// the vendor's software: `self.has_streams = device.type == "cuda"`.
-pub(super) fn is_flag_of_ported(view: &FileView<'_>, test: Id, vendors: &Vendors<'_>, edits: &[Splice]) -> bool {
-    let index = &view.index;
-    let assignment = index.parent(test).and_then(|parent| index.assignment(parent));
-    let flag = assignment.filter(|assignment| assignment.value() == Some(test)).and_then(|a| a.target());
-    let Some(flag) = flag.map(|flag| index.text_of(flag)) else { return false };
-    let reads = |clause: &Id| {
-        let is_read =
-            |asked: Id| index.is_text(asked, flag) || index.parts(asked).any(|part| index.is_text(part, flag));
-        index.condition(*clause).is_some_and(is_read)
-    };
-    let decided = [kinds().if_statement, kinds().elif_clause, kinds().conditional_expression];
-    let mut decided = decided.into_iter().flat_map(|kind| index.of_kind(kind)).copied().filter(reads).peekable();
-    let is_ported = |clause: Id| edits.iter().any(|edit| is_in(view, edit, clause));
-    decided.peek().is_some() && {
-        let all: Vec<Id> = decided.collect();
-        all.iter().any(|clause| is_ported(*clause)) && !all.iter().any(|clause| (vendors.is_alone)(*clause))
-    }
+/// Whether a test keeps from asking CUDA what its devices alone answer, in a part that these edits leave as it is:
+/// `torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)`.
+pub(super) fn guards_cuda(view: &FileView<'_>, node: Id, edits: &[Splice]) -> bool {
+    let parts = joined(view, node);
+    let mut later = parts.into_iter().skip_while(|part| !view.index.is_within(node, *part)).skip(1);
+    later.any(|part| still_asks_cuda(view, part, edits))
 }
 
-/// The expression in which a test keeps from asking CUDA what its devices alone answer, in a part that these edits leave as it
-/// is: `torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)`.
-pub(super) fn guards_cuda(view: &FileView<'_>, node: Id, edits: &[Splice]) -> Option<Id> {
+/// The parts of the chain of `and` around a node.
+fn joined(view: &FileView<'_>, node: Id) -> Vec<Id> {
     let (k, index) = (kinds(), &view.index);
     let joins = |around: &Id| [k.boolean_operator, k.parenthesized_expression].contains(&index.kind(*around));
-    let around = || index.ancestors(node).take_while(joins).filter(|around| index.operator(*around) == "and");
-    let mut others = around().flat_map(|around| index.parts(around)).filter(|part| !index.is_within(node, *part));
-    others.any(|part| part > node && still_asks_cuda(view, part, edits)).then(|| around().last())?
+    let is_and = |around: &Id| index.operator(*around) == "and";
+    let around = index.ancestors(node).take_while(joins).skip_while(|around| !is_and(around));
+    let mut chain: Vec<Id> = around.take_while(is_and).last().into_iter().collect();
+    while let Some(at) = chain.iter().position(is_and) {
+        let parts: Vec<Id> = index.parts(chain[at]).collect();
+        chain.splice(at..=at, parts);
+    }
+    chain
 }
 
-/// Such a test beside one for the target, where its answer chooses the device: without that the target would be the CPU.
+/// Such a test beside one for the target, where its answer chooses the device or moves something: without that the target would
+/// be the CPU.
 pub(super) fn beside(
     view: &FileView<'_>,
     guards: &dyn Guards,
     project: &ProjectFacts<'_, '_>,
-    asked: Id,
+    node: Id,
+    edits: &[Splice],
     mut fix: Fix,
 ) -> Option<Fix> {
     let (k, index) = (kinds(), &view.index);
-    let assignment = index.parent(asked).and_then(|parent| index.assignment(parent));
-    let flag = assignment.filter(|a| a.value() == Some(asked)).and_then(|a| a.target()).map(|id| index.text_of(id));
-    let chooses = |clause: Id, names: &dyn Fn(Id) -> bool| {
-        let arm = index.consequence(clause).or_else(|| index.parts(clause).next());
-        index.condition(clause).is_some_and(names) && arm.is_some_and(|arm| mentions(view, arm, "cuda"))
-    };
-    let clauses = [k.if_statement, k.elif_clause, k.conditional_expression];
-    let mut clauses = clauses.into_iter().flat_map(|kind| index.of_kind(kind)).copied();
-    let by_name = |test: Id| flag.is_some_and(|flag| index.is_text(test, flag));
-    clauses.any(|clause| chooses(clause, &by_name)).then_some(())?;
-    let end = index.range(asked).end;
-    fix.changes =
-        vec![Change::Raw { range: end..end, text: format!(" or {}", guards.guard_at(view, project, asked)?) }];
+    let parts = joined(view, node);
+    let asks = |part: &Id| index.is_within(node, *part) || still_asks_cuda(view, *part, edits);
+    let first = parts.iter().position(|part| index.is_within(node, *part))?;
+    let last = parts.iter().rposition(asks)?;
+    // Other questions between them stand for the target too, and can't be asked twice.
+    if !parts[first..=last].iter().all(asks) {
+        return None;
+    }
+    let combines = [k.boolean_operator, k.parenthesized_expression, k.not_operator];
+    let answer = index.ancestors(node).take_while(|around| combines.contains(&index.kind(*around))).last()?;
+    Decided::by(view, project, answer).filter(|decided| decided.chooses_device(view))?;
+    let [start, end] = [index.range(parts[first]).start, index.range(parts[last]).end];
+    // What the device depends on can't ask it.
+    let guard = guards.retarget(view, node)?;
+    let is_all = parts.len() == last - first + 1;
+    let (opening, closing) = if is_all { ("", "") } else { ("(", ")") };
+    let mut changes = vec![Change::Raw { range: end..end, text: format!(" or {guard}{closing}") }];
+    changes.extend((!is_all).then(|| Change::Raw { range: start..start, text: opening.to_owned() }));
+    fix.changes = changes;
     Some(fix)
 }
 
@@ -204,16 +211,24 @@ fn needs_vendor(view: &FileView<'_>, test: Id, code: Id, vendors: &Vendors<'_>) 
         || asks_tensor && calls.filter_map(is_function).any(|is_function| is_function)
 }
 
-/// Whether code says "cuda" in a name or a string, other than by calling a function of the project that is ported.
+/// Whether code says "cuda" in a string or a name, other than that of a function of the project that is ported.
 fn names_cuda(view: &FileView<'_>, code: Id, vendors: &Vendors<'_>) -> bool {
     let (k, index) = (kinds(), &view.index);
-    let is_called = |id: Id| index.parent(id).is_some_and(|call| index.callee(call) == Some(id));
     let kinds = [k.identifier, k.string];
     let mut inside = kinds.iter().flat_map(|kind| index.of_kind_in(*kind, code)).chain([&code]).copied();
     inside.any(|id| {
         let text = index.text_of(id);
-        kinds.contains(&index.kind(id)) && has_part(text, "cuda") && !(is_called(id) && (vendors.is_ported)(text))
+        kinds.contains(&index.kind(id)) && has_part(text, "cuda") && !(vendors.is_ported)(text)
     })
+}
+
+/// Whether a chain of tests ends in an error for all devices that it does not name.
+fn refuses_others(view: &FileView<'_>, clause: Id) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let chain = index.parent(clause).filter(|_| index.kind(clause) == k.elif_clause).unwrap_or(clause);
+    let other = index.children(chain).find(|other| index.kind(*other) == k.else_clause);
+    let last = other.and_then(|other| index.body(other)).and_then(|body| index.parts(body).last());
+    last.is_some_and(|last| index.kind(last) == k.raise_statement)
 }
 
 /// What runs, or is chosen, where the test of a clause is false.

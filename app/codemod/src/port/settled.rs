@@ -188,10 +188,12 @@ pub(super) fn kept_guards(
     // Code that needs the card may be in a function of its own.
     let called = |node: Id| view.function_of(node).map_or(&[][..], |function| view.calls(view.name_of(function)));
     let with_calls = |(node, is_software)| {
-        called(node).iter().copied().chain([node]).map(move |place| (place, is_software)).collect::<Vec<_>>()
+        let function = view.function_of(node).map(|function| index.range(function));
+        let calls = called(node).iter().map(move |call| (*call, function.clone(), is_software));
+        calls.chain([(node, None, is_software)]).collect::<Vec<_>>()
     };
-    let left: Vec<(Id, bool)> = left.flat_map(with_calls).collect();
-    for (node, is_software) in left {
+    let left: Vec<(Id, Option<Range<usize>>, bool)> = left.flat_map(with_calls).collect();
+    for (node, function, is_software) in left {
         let inside = only_with_cuda(view, node).and_then(|asked| {
             let tests = [k.if_statement, k.elif_clause, k.conditional_expression];
             let owner = index.ancestors(asked).find(|owner| tests.contains(&index.kind(*owner)))?;
@@ -227,11 +229,6 @@ pub(super) fn kept_guards(
                 Some((at, block))
             });
             let here = blocks.take_while(|(at, _)| index.kind(*at) != k.function_definition);
-            let found = here.into_iter().find_map(|(at, block)| {
-                let before = index.parts(block).take_while(|statement| *statement < at);
-                let test = before.filter_map(|statement| refuses_others(view, statement)).next()?;
-                Some((index.range(test), index.range(test).end..index.range(block).end))
-            });
             // An object that needs the card in all that it does asks for it when it is made.
             let of_object = || {
                 let class = view.class_of(node)?;
@@ -240,7 +237,14 @@ pub(super) fn kept_guards(
                 let test = index.parts(made).find_map(|statement| refuses_others(view, statement))?;
                 Some((index.range(test), index.range(class)))
             };
-            found.or_else(of_object)
+            let found = || {
+                here.into_iter().find_map(|(at, block)| {
+                    let before = index.parts(block).take_while(|statement| *statement < at);
+                    let test = before.filter_map(|statement| refuses_others(view, statement)).next()?;
+                    Some((index.range(test), index.range(test).end..index.range(block).end))
+                })
+            };
+            of_object().or_else(found)
         };
         // `if device in ("lazy", "cuda"):`
         let listed = || {
@@ -254,11 +258,12 @@ pub(super) fn kept_guards(
         };
         let for_others = || refused().filter(|_| is_software).or_else(listed).filter(|_| keeps_others);
         let Some((test, code)) = inside.or_else(after).or_else(for_others) else { continue };
+        let is_run = |at: usize| code.contains(&at) || function.as_ref().is_some_and(|function| function.contains(&at));
         let is_lost = |edit: &Edit| lines.contains(&line_start(index.text, edit.start));
         let mut acts = ["to", "cuda", "backward", "step"].iter().flat_map(|name| view.calls(name));
         if edits.iter().any(|edit| test.contains(&edit.start))
-            && !acts.any(|call| code.contains(&index.item(*call).start))
-            && edits.iter().filter(|edit| code.contains(&edit.start) && !test.contains(&edit.start)).all(is_lost)
+            && !acts.any(|call| is_run(index.item(*call).start))
+            && edits.iter().filter(|edit| is_run(edit.start) && !test.contains(&edit.start)).all(is_lost)
         {
             // `self.cuda_config if x.is_cuda else self.cpu_config`, where nothing is assigned to the former any more.
             let made = index.assignments().filter(|a| code.contains(&index.item(a.id()).start));

@@ -284,10 +284,11 @@ fn left_early(file: &PythonFile<'_>, around: Id) -> Vec<(Id, String)> {
         .flatten();
     let number = index.target(around).and_then(|target| index.parts(target).next()).filter(|_| counted.is_some());
     // `n += 1` in each turn of the loop.
-    let body = index.body(around);
     let counts = |added: &Id| {
-        let is_one = index.source(*added).is_some_and(|value| index.is_text(value, "1"));
-        is_one && file.statement_of(*added).and_then(|statement| index.parent(statement)) == body
+        let is_number = index.source(*added).is_some_and(|value| index.kind(value) == k.integer);
+        let mut within = index.ancestors(*added).take_while(|within| *within != around);
+        is_number
+            && within.all(|within| [k.expression_statement, k.block, k.with_statement].contains(&index.kind(within)))
     };
     let added = index.of_kind_in(k.augmented_assignment, around).iter().filter(|added| counts(added));
     let added = added.filter_map(|added| index.target(*added));

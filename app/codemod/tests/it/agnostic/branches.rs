@@ -259,7 +259,7 @@ fn what_the_code_for_cuda_asks_of_cuda_is_asked_of_the_target() {
             "{CHOSEN}if device.type == 'cuda':\n    n = torch.cuda.device_count() if torch.cuda.is_available() else 0\n    \
                   x = torch.zeros(n).cuda()\n    ready = not torch.cuda.is_available() or n > 0\n    torch.cuda.reset_peak_memory_stats()\n\
                   elif device.type == 'xpu':\n    n = torch.xpu.device_count() if torch.xpu.is_available() else 0\n    \
-                  x = torch.zeros(n).to(device)\n    ready = not (torch.xpu.is_available()) or n > 0\n    torch.xpu.reset_peak_memory_stats()\n"
+                  x = torch.zeros(n).to(device)\n    ready = not torch.xpu.is_available() or n > 0\n    torch.xpu.reset_peak_memory_stats()\n"
         ),
     );
 }
@@ -399,6 +399,51 @@ fn a_function_that_trains_is_called_on_the_target() {
 }
 
 #[test]
+fn a_flag_is_read_in_any_place() {
+    let waits = "def wait(device):\n    if device.type == 'cuda':\n        torch.cuda.synchronize()\n    elif device.type == 'xpu':\n        \
+                 torch.xpu.synchronize()\n\n\n";
+    let module = "(torch.xpu if device.type == 'xpu' else torch.cuda)";
+    let name = "'xpu' if device.type == 'xpu' else 'cuda'";
+    let program = |asked: &str, name: &str, module: &str| {
+        format!(
+            "{waits}{CHOSEN}amp = {asked}\nscaler = torch.amp.GradScaler({name}, enabled=amp)\n\n\ndef is_gpu(device):\n    return {asked}\n\n\n\
+             if is_gpu(device):\n    {module}.empty_cache()\n"
+        )
+    };
+    check(
+        &program("device.type == 'cuda'", "'cuda'", "torch.cuda"),
+        &program("device.type in ('cuda', 'xpu')", name, module),
+    );
+    // One that only decides about the vendor's software is for its device.
+    let flash = "import flash_attn\n\n\nclass Attention:\n    def __init__(self):\n        self.flash = torch.cuda.is_available()\n\n    \
+                 def forward(self, q):\n        if self.flash:\n            return flash_attn.flash_attn_func(q)\n        return attend(q)\n";
+    check(&format!("{CHOICE}{flash}"), &format!("{CHOSEN}{flash}"));
+}
+
+#[test]
+fn a_branch_of_a_chain_that_refuses_all_others_is_the_target_s_too() {
+    let chain = |asked: &str| {
+        format!(
+            "if device == 'cpu':\n    dtype = torch.float32\nelif {asked}:\n    dtype = torch.float16\nelse:\n    raise ValueError(device)\n"
+        )
+    };
+    check(&chain("device == 'cuda'"), &chain("device in ('cuda', 'xpu')"));
+}
+
+#[test]
+fn one_of_several_devices_is_not_every_device() {
+    let program = |moved: &str, module: &str| {
+        format!(
+            "{CHOSEN}if device.type == 'xpu' and torch.xpu.device_count() > 1:\n    print('many')\nelse:\n    net = {moved}\n    {module}.synchronize()\n"
+        )
+    };
+    check(
+        &program("net.cuda()", "torch.cuda"),
+        &program("net.to(device)", "(torch.xpu if device.type == 'xpu' else torch.cuda)"),
+    );
+}
+
+#[test]
 fn a_test_that_keeps_from_asking_what_only_cuda_answers_stays() {
     let kept = "new = torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)\n";
     check(&format!("{CHOICE}{kept}"), &format!("{CHOSEN}{kept}"));
@@ -410,9 +455,24 @@ fn a_test_that_keeps_from_asking_what_only_cuda_answers_stays() {
             "fast = {asked} or torch.xpu.is_available()\ndevice = ('xpu' if torch.xpu.is_available() else 'cuda') if fast else 'cpu'\n"
         ),
     );
-    let branch = "    fast = torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 8\n";
-    let file = &ported("xpu", &format!("import torch\n\n{CHOICE}if device.type == 'cuda':\n{branch}    x = x.cuda()\n    torch.cuda.synchronize()\n")).files[0];
-    assert!(!file.text.contains("torch.xpu.is_available() and torch.cuda"), "{}", file.text);
+    // The program's own conditions stay, and what moves something is the target's too.
+    let option = |asked: &str, to: &str| format!("fast = not args.cpu and {asked}\nx = {to} if fast else x\n");
+    check(
+        &option(asked, "x.cuda()"),
+        &option(
+            &format!("({asked} or torch.xpu.is_available())"),
+            "x.to(\"xpu\" if torch.xpu.is_available() else \"cuda\")",
+        ),
+    );
+    let apart = "torch.cuda.is_available() and not args.cpu and torch.version.cuda is not None";
+    let apart = format!("{CHOICE}fast = {apart}\nkernel = 'cuda_fused' if fast else 'plain'\n");
+    check(&apart, &apart.replace(CHOICE, CHOSEN));
+    // In code for both it is false on the target.
+    let both = |test: &str, moved: &str| format!("if device.type {test}:\n    x = {moved}\n    fast = {asked}\n");
+    check(
+        &format!("{CHOICE}{}", both("== 'cuda'", "x.cuda()")),
+        &format!("{CHOSEN}{}", both("in ('cuda', 'xpu')", "x.to(device)")),
+    );
     check(
         &format!("{CHOICE}wide = torch.cuda.is_available() and size > 9\n"),
         &format!("{CHOSEN}wide = (torch.cuda.is_available() or torch.xpu.is_available()) and size > 9\n"),
