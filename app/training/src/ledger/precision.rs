@@ -3,6 +3,7 @@
 use super::Reading;
 use super::words::{self, Words};
 use crate::figure::place_of;
+use crate::project::has_part;
 use crate::view::FileView;
 use guide::LedgerTerms;
 use python::strings::plain_string;
@@ -95,7 +96,8 @@ impl Precision {
         }
         for &call in index.of_kind(kinds().call) {
             let Some(name) = view.qualified(call).filter(|name| name.starts_with("torch.")) else { continue };
-            if name.ends_with(".GradScaler") && !is_off(view, call, None) {
+            let is_off_here = || terms.autocast.as_ref().is_some_and(|own| is_off_on(view, call, &own.device));
+            if name.ends_with(".GradScaler") && !is_off(view, call, None) && !is_off_here() {
                 self.scalers.push(index.text_of(call).to_owned());
             }
             if name.ends_with(".autocast")
@@ -149,6 +151,19 @@ fn is_off(view: &FileView<'_>, call: Id, place: Option<usize>) -> bool {
     let arguments = view.index.arguments(call);
     let enabled = place.map_or_else(|| arguments.keyword("enabled"), |place| arguments.get(place, "enabled"));
     enabled.is_some_and(|enabled| view.index.text_of(enabled) == "False")
+}
+
+/// Whether what enables a call denies a device: `enabled=device.type != "hpu" and use_amp`.
+fn is_off_on(view: &FileView<'_>, call: Id, device: &str) -> bool {
+    let (k, index) = (kinds(), &view.index);
+    let enabled = index.arguments(call).keyword("enabled");
+    let parts =
+        |test: Id| Some(test).filter(|test| index.operator(*test) == "and").and_then(|test| index.parts(test).next());
+    let first = std::iter::successors(enabled, |test| parts(*test)).last();
+    first.is_some_and(|first| {
+        let denies = index.kind(first) == k.not_operator || index.operator(first) == "!=";
+        denies && has_part(index.text_of(first), device)
+    })
 }
 
 /// The type of a call of `autocast`, and the device that it names; none if it is disabled.

@@ -1,7 +1,7 @@
 use super::{Quantity, Words, ledgers};
 use crate::marked::{self, Marked, with_setup};
 use crate::view::FileView;
-use guide::LedgerTerms;
+use guide::{AutocastType, LedgerTerms};
 use python::Tree;
 
 /// What a text of a ledger says, with the names of messages in place of their sentences.
@@ -134,6 +134,32 @@ fn what_a_port_changes() {
     check(&format!("again = torch.utils.data.DataLoader(data, 8, drop_last=False)\n{plain}"), &plain, &[]);
     let cast = plain.replace("loss.backward()", "with torch.autocast('cuda'):\n        pass\n    loss.backward()");
     check(&plain, &cast, &["precision_changed(autocast_to(float16), float32)"]);
+}
+
+#[test]
+fn a_scaler_that_is_off_on_the_target_scales_nothing() {
+    let autocast = AutocastType { device: "hpu".to_owned(), dtype: "bfloat16".to_owned() };
+    let terms = LedgerTerms { autocast: Some(autocast), ..LedgerTerms::default() };
+    let program = |scaler: &str, device: &str| {
+        format!(
+            "scaler = torch.amp.GradScaler({scaler})\nfor x, y in loader:\n    with torch.autocast({device}):\n        net(x).backward()\n    optimizer.step()\n"
+        )
+    };
+    let after = |off: &str| {
+        let texts = [program("'cuda', enabled=amp", "'cuda'"), program(&format!("'hpu', enabled={off}"), "'hpu'")];
+        let trees = texts.map(|text| Tree::parse(&with_setup(&text)));
+        let [old, new] = [&trees[0], &trees[1]].map(|tree| FileView::read("train.py", tree));
+        let found = ledgers(&[&old], &[&new], &terms);
+        let changes: Vec<String> = found.iter().flat_map(|ledger| ledger.changes.iter().map(said)).collect();
+        changes.join("; ")
+    };
+    let changed = |new: &str| format!("precision_changed({new}, autocast_with_scaler(autocast_to(float16)))");
+    assert_eq!(after("amp"), changed("autocast_with_scaler(autocast_to(bfloat16))"));
+    for off in
+        ["device.type != 'hpu'", "device.type != 'hpu' and bool(amp)", "not torch.hpu.is_available() and a and b"]
+    {
+        assert_eq!(after(off), changed("autocast_to(bfloat16)"), "{off}");
+    }
 }
 
 #[test]
