@@ -97,7 +97,7 @@ fn answer(mut stream: TcpStream, site: &Site, live: Option<&Live>) -> io::Result
         if line.is_empty() {
             break;
         }
-        takes_gzip |= line.strip_prefix("accept-encoding:").is_some_and(|encodings| encodings.contains("gzip"));
+        takes_gzip |= line.strip_prefix("accept-encoding:").is_some_and(accepts_gzip);
     }
     let mut words = request.split(' ');
     let (method, url) = (words.next().unwrap_or_default(), words.next().unwrap_or("/"));
@@ -112,7 +112,7 @@ fn answer(mut stream: TcpStream, site: &Site, live: Option<&Live>) -> io::Result
         Some(_) => live::listening(respond(method, url, site)),
         None => respond(method, url, site),
     };
-    let response = if takes_gzip { gzipped(response) } else { response };
+    let response = gzipped(response, takes_gzip);
     stream.write_all(response.head().as_bytes())?;
     if method != "HEAD" {
         stream.write_all(&response.body)?;
@@ -144,8 +144,22 @@ impl Response {
     }
 }
 
-fn respond(method: &str, url: &str, site: &Site) -> Response {
-    let url = url.split(['?', '#']).next().unwrap_or("/");
+/// Whether a value of `Accept-Encoding`, in small letters, allows gzip. A weight of 0 forbids it.
+fn accepts_gzip(encodings: &str) -> bool {
+    let weight = |wanted: &str| {
+        let of = |coding: &str| {
+            let mut parts = coding.split(';').map(str::trim);
+            let is_wanted = parts.next() == Some(wanted);
+            let weight = parts.find_map(|part| part.strip_prefix("q=")?.trim().parse::<f32>().ok());
+            is_wanted.then(|| weight.unwrap_or(1.0))
+        };
+        encodings.split(',').find_map(of)
+    };
+    weight("gzip").or_else(|| weight("*")).is_some_and(|weight| weight > 0.0)
+}
+
+fn respond(method: &str, target: &str, site: &Site) -> Response {
+    let url = target.split(['?', '#']).next().unwrap_or("/");
     if !["GET", "HEAD"].contains(&method) {
         return Response::new("405 Method Not Allowed", vec![("Allow", "GET, HEAD".to_string())], "");
     }
@@ -164,7 +178,13 @@ fn respond(method: &str, url: &str, site: &Site) -> Response {
             response.headers.extend(isolation(file.strip_prefix(dir).unwrap_or(&file)));
             response
         }
-        Found::Folder => Response::new("308 Permanent Redirect", vec![("Location", format!("{url}/"))], ""),
+        Found::Folder => {
+            let query = target.split('#').next().and_then(|target| target.split_once('?'));
+            let query = query.map(|(_, query)| format!("?{query}")).unwrap_or_default();
+            // After two slashes a browser would read the name of a host.
+            let location = format!("/{}/{query}", url.trim_start_matches('/'));
+            Response::new("308 Permanent Redirect", vec![("Location", location)], "")
+        }
         Found::Nothing if dir.join("404.html").is_file() => send("404 Not Found", &dir.join("404.html")),
         Found::Nothing => missing(),
     }
@@ -177,15 +197,16 @@ fn send(status: &'static str, file: &Path) -> Response {
     }
 }
 
-/// Compresses a response as static hosts do: the engine is a third as large, which matters through a tunnel.
-fn gzipped(mut response: Response) -> Response {
+/// Compresses a response as static hosts do, if the browser `takes` that: the engine is a third as large, which matters
+/// through a tunnel. A cache has to know that the answer to another browser may differ.
+fn gzipped(mut response: Response, takes: bool) -> Response {
     let is_packed = |kind: &str| (kind.starts_with("image/") && kind != "image/svg+xml") || kind == "application/zip";
     let kind = response.headers.iter().find(|(name, _)| *name == "Content-Type").map_or("", |(_, kind)| kind);
     if response.body.len() < SMALL || is_packed(kind) {
         return response;
     }
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    if let Ok(body) = packed.write_all(&response.body).and_then(|()| packed.finish()) {
+    if takes && let Ok(body) = packed.write_all(&response.body).and_then(|()| packed.finish()) {
         response.body = body;
         response.headers.push(("Content-Encoding", "gzip".to_string()));
     }
@@ -310,7 +331,7 @@ mod tests {
     fn what_is_large_and_not_packed_is_compressed() {
         let check = |kind: &str, size: usize, is_packed: bool| {
             let response = Response::new("200 OK", vec![("Content-Type", kind.to_string())], vec![b' '; size]);
-            let response = gzipped(response);
+            let response = gzipped(response, true);
             assert_eq!(
                 response.headers.contains(&("Content-Encoding", "gzip".to_string())),
                 is_packed,
@@ -325,6 +346,42 @@ mod tests {
         check("text/html; charset=utf-8", 100, false);
         check("image/png", 5_000, false);
         check("application/zip", 5_000, false);
+    }
+
+    #[test]
+    fn a_cache_keeps_answers_to_other_browsers_apart() {
+        let answer = |kind: &str, takes: bool| {
+            let response = Response::new("200 OK", vec![("Content-Type", kind.to_string())], vec![b' '; 5_000]);
+            let response = gzipped(response, takes);
+            let has = |name: &str| response.headers.iter().any(|(header, _)| *header == name);
+            (has("Vary"), has("Content-Encoding"))
+        };
+        assert_eq!(answer("application/wasm", true), (true, true));
+        assert_eq!(answer("application/wasm", false), (true, false));
+        assert_eq!(answer("image/png", true), (false, false));
+    }
+
+    #[test]
+    fn only_a_browser_that_allows_gzip_gets_it() {
+        for encodings in [" gzip", "br, gzip;q=0.5", "deflate , gzip ; q=1", "*", "*;q=0.1, br"] {
+            assert!(accepts_gzip(encodings), "{encodings}");
+        }
+        for encodings in ["", "gzip;q=0", "identity, gzip;q=0.0", "notgzip", "*;q=0", "*, gzip;q=0", "br"] {
+            assert!(!accepts_gzip(encodings), "{encodings}");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_redirected_within_the_site() {
+        let site = Site::Folder(fs::canonicalize(env!("CARGO_MANIFEST_DIR")).unwrap());
+        let check = |url: &str, location: &str| {
+            let response = respond("GET", url, &site);
+            assert_eq!(response.headers, [("Location", location.to_string())], "{url}");
+        };
+        check("/src", "/src/");
+        check("/src?a=1&b=/c", "/src/?a=1&b=/c");
+        check("/src?a#b", "/src/?a");
+        check("//src", "/src/");
     }
 
     #[test]
