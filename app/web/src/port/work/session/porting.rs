@@ -61,14 +61,14 @@ impl Session {
             });
         }
         let waits = ready && !self.has_recipes();
-        if empty {
-            return;
-        }
-        if !ready || waits {
+        if !empty && (!ready || waits) {
             self.state.update(|state| state.run = Run::Waiting);
-            if broken {
-                self.start_engine();
-            }
+        }
+        // Also without a script: the lists of the bar need it.
+        if broken {
+            self.start_engine();
+        }
+        if empty || !ready || waits {
             return;
         }
         if self.state.with_untracked(State::lacks_target) {
