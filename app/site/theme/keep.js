@@ -1,5 +1,69 @@
 // On the Port page: saves the open work in this browser, restores it, and accepts files from other apps. The page opens
 // the work in its address only after the saved work, so that the latter can be restored.
+
+// Until the page's program continues with the stand-ins of `index.html`, this script does what they can't do alone.
+const standIn = (selector) => document.querySelector(`.stand-in ${selector}`);
+/** Shows that a script is going to be ported, although none is in the field. */
+const expect = () => document.querySelector(".port-result.stand-in")?.classList.add("coming");
+// A choice that is made and taken back is a choice, too.
+addEventListener("change", ({ target }) => {
+  if (target.closest(".port-bar.stand-in")) target.dataset.chosen = "yes";
+});
+// The field of a word that an input method has not finished must stay.
+for (const [event, isOpen] of [["compositionstart", true], ["compositionend", false]]) {
+  addEventListener(event, ({ target }) => target.closest?.(".stand-in") && target.toggleAttribute("data-composing", isOpen));
+}
+function attend() {
+  const list = standIn(".target");
+  if (!list) return;
+  for (const control of [list, standIn(".style"), standIn("input")]) {
+    if (control.selectedIndex > 0 || control.checked) control.dataset.chosen = "yes";
+  }
+  const asked = new URLSearchParams(location.hash.slice(1)).get("target");
+  if (!list.dataset.chosen && [...list.options].some(({ value }) => value === asked)) {
+    list.value = asked;
+    list.dataset.chosen = "no";
+  }
+  if (/^#(s|example|at)=/.test(location.hash)) expect();
+  const typed = typedBefore();
+  standIn("textarea").value ||= typed;
+}
+/** What was typed before the page was left or reloaded; it is returned once. */
+function typedBefore() {
+  try {
+    const text = sessionStorage.portolanEarly ?? "";
+    delete sessionStorage.portolanEarly;
+    return text;
+  } catch {
+    return "";
+  }
+}
+addEventListener("pagehide", () => {
+  const text = standIn("textarea")?.value;
+  try {
+    if (text) sessionStorage.portolanEarly = text;
+  } catch {
+    // Storage may be forbidden, or the text too large for it.
+  }
+});
+// The field still has the text.
+addEventListener("pageshow", ({ persisted }) => persisted && typedBefore());
+/** Says that the page's program does not come. */
+function fail() {
+  const place = standIn(".loading");
+  if (!place || place.hasAttribute("role")) return;
+  place.setAttribute("role", "alert");
+  const advice = window.WebAssembly ? "Reload it once you are connected; what you have typed stays." : "Porting needs WebAssembly, which this browser does not have or allow.";
+  place.replaceChildren(element("h3", {}, "This page could not be loaded"), element("p", {}, advice), element("p", {}, button("Reload", () => location.reload())));
+  expect();
+}
+// What fails once the program runs is shown by the program, unless it fails to take over.
+const failed = () => setTimeout(fail, document.getElementById("port-page") ? 5000 : 0);
+addEventListener("error", ({ target }) => (target === window || target.type === "module") && failed(), true);
+addEventListener("unhandledrejection", failed);
+if (document.readyState === "loading") addEventListener("DOMContentLoaded", attend);
+else attend();
+
 let opened;
 /** The database, which stays open: a page that is being closed has no time to open it. */
 const open = () =>
@@ -188,11 +252,15 @@ const soon = () => {
   timer = setTimeout(save, Math.max(0, Math.min(800, since + 5000 - Date.now())));
 };
 
+/** The field for files. The page is created in parts; this one may not exist yet. */
+async function fieldForFiles() {
+  let field;
+  while (!(field = document.getElementById("open-files"))) await new Promise((go) => setTimeout(go, 20));
+  return field;
+}
 /** Files from another app are handled like files that the user chooses. */
 async function take(files) {
-  let field;
-  // The page is created in parts; this one may not exist yet.
-  while (!(field = document.getElementById("open-files"))) await new Promise((go) => setTimeout(go, 20));
+  const field = await fieldForFiles();
   const chosen = new DataTransfer();
   for (const file of files) chosen.items.add(file);
   field.files = chosen.files;
@@ -207,8 +275,12 @@ addEventListener("drop", (event) => {
   if (!isDropOfFiles(event)) return;
   event.preventDefault();
   const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry());
-  if (!entries.some((entry) => entry?.isDirectory)) return void take(event.dataTransfer.files);
+  if (!entries.some((entry) => entry?.isDirectory)) {
+    expect();
+    return void take(event.dataTransfer.files);
+  }
   const note = show("early-folder", "status", "The page is still loading. Drop the folder again in a moment.", button("Hide", () => note.remove()));
+  fieldForFiles().then(() => note.remove());
 });
 
 let arrived;
