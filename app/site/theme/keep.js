@@ -54,8 +54,12 @@ function fail() {
   if (!place || place.hasAttribute("role")) return;
   place.setAttribute("role", "alert");
   const advice = window.WebAssembly ? "Reload it once you are connected; what you have typed stays." : "Porting needs WebAssembly, which this browser does not have or allow.";
-  place.replaceChildren(element("h3", {}, "This page could not be loaded"), element("p", {}, advice), element("p", {}, button("Reload", () => location.reload())));
+  const reload = () => button("Reload", () => location.reload());
+  place.replaceChildren(element("h3", {}, "This page could not be loaded"), element("p", {}, advice), element("p", {}, reload()));
   expect();
+  // On a phone it is below the field.
+  if (place.getBoundingClientRect().top < innerHeight) return;
+  const note = show("not-loaded", "status", "This page could not be loaded.", reload(), button("Hide", () => note.remove()));
 }
 // What fails once the program runs is shown by the program, unless it fails to take over.
 const failed = () => setTimeout(fail, document.getElementById("port-page") ? 5000 : 0);
