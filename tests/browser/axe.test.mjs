@@ -29,7 +29,7 @@ after(async () => {
 });
 
 const port = async (page) => {
-  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
   return new PortPage(page);
 };
 

@@ -8,7 +8,7 @@ export async function openPort(tab, address, fragment = "") {
 }
 
 /** Waits until the page accepts typed text. */
-export const isOpen = (tab) => tab.until(() => document.querySelector("#target option") !== null);
+export const isOpen = (tab) => tab.until(() => document.querySelector("#sdk:enabled") !== null);
 
 /** Types, replacing the existing text, as far as the page can tell. */
 export const write = (tab, text) => tab.run(writeSource, text);

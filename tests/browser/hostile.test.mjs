@@ -111,7 +111,7 @@ const leaves = (path) => path.startsWith("/") || path.split(/[\\/]/).includes(".
 
 const portPage = async (fragment = "") => {
   const page = await opened(`${site.address}port/${fragment}`);
-  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
   return page;
 };
 
@@ -307,7 +307,7 @@ test("the site as one file holds against the same", limit, async () => {
   for (const fragment of ["#port", `#launch?target=hpu&entry=${encodeURIComponent(markup)}`, `#guides/hpu/${encodeURIComponent(markup)}`, `#example=hpu/${encodeURIComponent(markup)}/1`]) {
     const page = await opened(address + fragment);
     if (fragment === "#port") {
-      await page.locator("#target option").first().waitFor({ state: "attached" });
+      await page.locator("#sdk:enabled").waitFor({ state: "attached" });
       await page.port.fill(script);
       await page.port.ported();
       await panels(page);

@@ -47,7 +47,7 @@ test("a script is ported, read, narrowed and taken away by keyboard alone", { ti
   await tabTo(page, 'a[href="./port/"]');
   await page.keyboard.press("Enter");
   const port = new PortPage(page, context);
-  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
   await tabTo(page, "#target");
   await page.keyboard.press("r");
   assert.equal(await page.locator("#target").inputValue(), "rdu");

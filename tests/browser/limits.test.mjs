@@ -157,7 +157,7 @@ test("a port without an end is stopped after two minutes, and the next one runs"
   // The test controls the page's clock.
   await page.clock.install();
   await page.goto(`${slow.address}port/`);
-  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
   // The saved work is opened last, and can be ported too.
   await page.waitForFunction(() => window.portolanKeep);
   const port = new PortPage(page, context);

@@ -56,11 +56,11 @@ onSite("after one visit every page is there without a network, and a script is p
 
     const port = new PortPage(page, context);
     await page.goto(`${site.address}port/`);
-    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await page.locator("#sdk:enabled").waitFor({ state: "attached" });
     await port.fill(trainer);
     assert.match(await port.ported(), /^\d+ changes/);
     await page.reload();
-    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await page.locator("#sdk:enabled").waitFor({ state: "attached" });
 
     await page.goto(`${site.address}guides/hpu/`);
     await page.keyboard.press("Control+K");
@@ -145,7 +145,7 @@ test("a file that fails by chance is asked for again", { timeout: 120_000 }, asy
     }
     const port = new PortPage(page, context);
     await page.goto(`${site.address}port/`);
-    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await page.locator("#sdk:enabled").waitFor({ state: "attached" });
     await port.fill(trainer);
     assert.match(await port.ported(), /^\d+ changes/);
   });
@@ -243,7 +243,7 @@ test("a newer version takes no open work away, whether it is refused or loaded",
     await second.fill(longer);
     await second.page.getByRole("button", { name: "Load it" }).click();
     await second.page.waitForFunction(() => document.title === "Newer");
-    await second.page.locator("#target option").first().waitFor({ state: "attached" });
+    await second.page.locator("#sdk:enabled").waitFor({ state: "attached" });
     assert.equal(await second.ported(), elsewhere);
     assert.equal(await second.source(), longer);
     assert.equal(await second.page.locator("#target").inputValue(), "ipu");
@@ -257,7 +257,7 @@ test("work that can't be kept is not given up for a newer version", { timeout: 1
   withVersions(async (own, { publish }) => {
     const { context, page } = await visited(own.address, "port/");
     const port = new PortPage(page, context);
-    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await page.locator("#sdk:enabled").waitFor({ state: "attached" });
     await port.fill(trainer);
     const summary = await port.ported();
     await page.evaluate(() => {

@@ -41,7 +41,7 @@ const idsTwice = (page) =>
 /** Opens the Port page, like a person, and fills it in. */
 async function fillForHpu(page, port) {
   await page.locator(".site-nav").getByRole("link", { name: "Port a script" }).click();
-  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
   await port.choose("target", "hpu");
   await port.fill(trainer);
 }

@@ -580,7 +580,7 @@ test("the bar has its room before its controls come", { timeout: 90_000 }, async
     await page.goto(`${site.address}port/`);
     const before = await height(".waiting .port-bar");
     go();
-    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await page.locator("#sdk:enabled").waitFor({ state: "attached" });
     assert.equal(await height("#port-page .port-bar"), before, `${width} px`);
     const inside = await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
     assert.ok(inside, `${width} px: nothing stands out`);
@@ -589,18 +589,29 @@ test("the bar has its room before its controls come", { timeout: 90_000 }, async
 });
 
 /** The page as it is while its program is being loaded, and a function that lets it load. */
-async function loading(context, fragment = "") {
+async function loading(context, fragment = "", answer = (route) => route.continue()) {
   const page = await context.newPage();
   let load;
   const loads = new Promise((go) => (load = go));
   await page.route(/page-[0-9a-f]+_bg\.wasm$/, async (route) => {
     await loads;
-    await route.continue();
+    await answer(route);
   });
   await page.goto(`${site.address}port/${fragment}`);
   const field = page.locator(".port-source.stand-in textarea");
   await field.click();
   return { page, field, load };
+}
+
+/** What is selected in the source in the first task in which it has the focus. */
+function selectedAtFirst(page) {
+  const look = () =>
+    new Promise((done) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => (document.activeElement?.id === "source" ? done(String(getSelection())) : port2.postMessage(0));
+      port2.postMessage(0);
+    });
+  return page.evaluate(look);
 }
 
 const early = "import torch\n\nmodel = torch.nn.Linear(2, 2).cuda()\n";
@@ -615,13 +626,11 @@ test("what is typed and chosen while the page is being loaded is continued", asy
   await page.locator(".stand-in .switch input").check();
   await field.fill(early);
   await page.locator(".panel .state", { hasText: "Your script is ported as soon as the page has loaded." }).waitFor();
-  await page.keyboard.press("Control+Home");
-  await page.keyboard.press("End");
+  await field.evaluate((field) => field.setSelectionRange(7, 12));
+  const selected = selectedAtFirst(page);
   load();
-  await page.locator("#source-pane").waitFor();
-  await page.locator(".stand-in").first().waitFor({ state: "detached" });
-  await page.waitForFunction(() => document.activeElement?.id === "source");
-  await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
+  assert.equal(await selected, "torch");
+  await page.keyboard.press("End");
   await page.keyboard.type("  # end");
   await untilSource(page, early.replace("import torch", "import torch  # end"));
   assert.match(await port.ported(), /^1 change/);
@@ -632,12 +641,85 @@ test("what is typed and chosen while the page is being loaded is continued", asy
   await context.close();
 });
 
+test("the cursor is where it was, and what was typed while the page was being loaded can be undone", async () => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  const { page, field, load } = await loading(context);
+  await field.fill(early);
+  await field.evaluate((field) => field.setSelectionRange(13, 13));
+  const selected = selectedAtFirst(page);
+  load();
+  assert.equal(await selected, "");
+  await page.keyboard.press("Control+z");
+  await untilSource(page, "");
+  await page.keyboard.press("Control+Shift+z");
+  await untilSource(page, early);
+  await context.close();
+});
+
+test("without its program the page says so, and what was typed survives a reload", async () => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  const { page, field, load } = await loading(context, "", (route) => route.abort());
+  await field.fill(early);
+  load();
+  const said = page.locator(".panel [role=alert]", { hasText: "This page could not be loaded" });
+  await said.waitFor();
+  await page.unrouteAll();
+  await said.getByRole("button", { name: "Reload" }).click();
+  await untilSource(page, early);
+  await context.close();
+});
+
+test("the lists of the bar are never empty, and the engine can be started again without a script", async () => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  await context.route(/engine_bg\.wasm$/, (route) => route.abort());
+  const { page, load } = await loading(context);
+  const offered = await page.locator(".stand-in .target option").allTextContents();
+  await page.locator(".stand-in .target").selectOption("xpu");
+  load();
+  const restart = page.getByRole("button", { name: "Restart the engine" });
+  await restart.waitFor();
+  assert.deepEqual(await page.locator("#target option").allTextContents(), offered);
+  assert.equal(await page.locator("#sdk:disabled option").textContent(), "newest");
+  assert.equal(await page.locator("#target").inputValue(), "xpu");
+  await context.unrouteAll();
+  await restart.click();
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
+  assert.equal(await page.locator("#target").inputValue(), "xpu");
+  await context.close();
+});
+
+test("the target in the address is shown while the page is being loaded, and another choice wins", async () => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  for (const [choice, expected] of [[undefined, "xpu"], ["ipu", "ipu"], ["hpu", "hpu"]]) {
+    const { page, load } = await loading(context, "#target=xpu");
+    assert.equal(await page.locator(".stand-in .target").inputValue(), "xpu");
+    if (choice) await page.locator(".stand-in .target").selectOption(choice);
+    load();
+    await page.locator("#sdk:enabled").waitFor({ state: "attached" });
+    assert.equal(await page.locator("#target").inputValue(), expected);
+    await page.close();
+  }
+  await context.close();
+});
+
+test("a text that can't be opened stays where it was typed until it can", async () => {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  const { page, field, load } = await loading(context);
+  await field.evaluate((field) => (field.value = "x = 1\0"));
+  load();
+  await page.locator(".port-notice", { hasText: "is still in the field" }).waitFor();
+  assert.equal(await field.inputValue(), "x = 1\0");
+  await field.fill(early);
+  await untilSource(page, early);
+  await context.close();
+});
+
 test("saved work is closed for what is typed while the page is being loaded, and comes back", async () => {
   const context = await browser.newContext({ serviceWorkers: "block" });
   const first = await loading(context);
   first.load();
   const saved = new PortPage(first.page, context);
-  await first.page.locator("#target option").first().waitFor({ state: "attached" });
+  await first.page.locator("#sdk:enabled").waitFor({ state: "attached" });
   await saved.fill("import torch\n\nold = torch.zeros(2).cuda()\n");
   await saved.keptAsItIs();
   await first.page.close();
@@ -679,7 +761,7 @@ test("nothing moves while the page starts, and its parts replace their stand-ins
     const slow = await page.context().newCDPSession(page);
     await slow.send("Emulation.setCPUThrottlingRate", { rate: 4 });
     await page.goto(`${site.address}port/`);
-    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await page.locator("#sdk:enabled").waitFor({ state: "attached" });
     const [moved, left, shown] = await page.evaluate(() => [
       window.moved.filter(([value]) => value > 0.001),
       document.querySelectorAll(".stand-in, .waiting").length,

@@ -43,7 +43,7 @@ export class PortPage {
     page.on("console", (message) => message.type() === "error" && self.errors.push(message.text()));
     page.on("request", (request) => self.requests.push(request.url()));
     await page.goto(`${address}port/${fragment}`);
-    await page.locator("#target option").first().waitFor({ state: "attached" });
+    await page.locator("#sdk:enabled").waitFor({ state: "attached" });
     return self;
   }
 

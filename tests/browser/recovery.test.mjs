@@ -37,7 +37,7 @@ function onSite(name, options, body) {
 async function opened(context, address) {
   const page = await context.newPage();
   await page.goto(address);
-  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
   return new PortPage(page, context);
 }
 
@@ -275,7 +275,7 @@ onSite("a service worker that has lost its cache, or may not open it, brings the
   await port.page.locator("#offline", { hasText: "Available offline" }).waitFor();
   const portsAgain = async () => {
     await port.page.reload();
-    await port.page.locator("#target option").first().waitFor({ state: "attached" });
+    await port.page.locator("#sdk:enabled").waitFor({ state: "attached" });
     await port.fill(trainer);
     assert.match(await port.ported(), /^\d+ changes/);
   };

@@ -148,7 +148,7 @@ test("every page reflows at 320 px", { timeout: 120_000 }, async () => {
   for (const path of pages) {
     await page.goto(site.address + path, { waitUntil: "load" });
     if (path === "port/") {
-      await page.locator("#target option").first().waitFor({ state: "attached" });
+      await page.locator("#sdk:enabled").waitFor({ state: "attached" });
       const port = new PortPage(page);
       await port.fill(trainer);
       await port.ported();

@@ -57,7 +57,7 @@ test("a whole visit stays on the site and breaks no policy", { timeout: 180_000 
   page.on("console", (message) => message.type() === "error" && broken.push(`${page.url()}: ${message.text()}`));
   page.on("pageerror", (error) => broken.push(`${page.url()}: ${error}`));
   // An idle page has finished loading when it says so in a line; pages with a program when their controls exist.
-  const programs = { "port/": "#target option", "launch/": "#field-target", "check/": "#run" };
+  const programs = { "port/": "#sdk:enabled", "launch/": "#field-target", "check/": "#run" };
   for (const path of pages) {
     await page.goto(site.address + path);
     await page.locator("#offline", { hasText: "Available offline" }).waitFor();
@@ -65,7 +65,7 @@ test("a whole visit stays on the site and breaks no policy", { timeout: 180_000 
   }
   const port = new PortPage(page, context);
   await page.goto(`${site.address}port/`);
-  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
   await port.fill(readFileSync(join(root, "tests/fixtures/scripts/spectra_trainer.py"), "utf8"));
   await port.ported();
   for (const name of ["recipes", "changes"]) await port.tab(name);

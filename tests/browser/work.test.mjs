@@ -22,7 +22,7 @@ after(async () => {
 async function portPage(context, address = `${site.address}port/`) {
   const page = await context.newPage();
   await page.goto(address);
-  await page.locator("#target option").first().waitFor({ state: "attached" });
+  await page.locator("#sdk:enabled").waitFor({ state: "attached" });
   return new PortPage(page, context);
 }
 

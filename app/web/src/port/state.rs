@@ -1,6 +1,7 @@
 //! Everything the page knows, in one struct. No element and no event in here: what a click does is a method.
 
 mod choice;
+mod early;
 mod files;
 pub mod find;
 mod former;
@@ -24,6 +25,7 @@ pub mod twin;
 pub mod unblock;
 
 pub use choice::{Choice, Switches};
+pub use early::Early;
 pub use files::{Delivery, EDITS_INCLUDED, File};
 pub use guides::{GUIDES_FOLDER, Guides, said_of};
 pub use painted::PaintedLine;
@@ -164,6 +166,10 @@ pub struct State {
     before_place: Option<String>,
     /// What the address asks for, until it is known what there is.
     asked: Option<Asked>,
+    /// What was chosen before the saved work was there.
+    early: Early,
+    /// The saved work and the address have been opened, as far as there are any.
+    pub has_begun: bool,
     /// Counts up with everything that the user does to the project, or to the choice.
     pub edits: u64,
     /// What the engine can do.

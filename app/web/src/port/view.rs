@@ -30,6 +30,7 @@ use super::work::{Session, offer, open_dropped};
 use crate::shared::view::{part, when_made};
 use crate::shared::{browser, tasks};
 use bar::Bar;
+use editor::EditorField;
 use keys::Keys;
 use leptos::ev::{self, DragEvent};
 use leptos::prelude::*;
@@ -42,29 +43,32 @@ use web_sys::{HashChangeEvent, HtmlElement};
 
 /// Fills `#port`, for as long as the window is open.
 pub fn mount() {
-    tasks::start(|| {
-        let Some(place) = browser::element("port") else { return };
-        let mounted = leptos::mount::mount_to(place, || {
-            let session = Session::start();
-            // Saved work is opened first; the script that saves it then triggers reading the address.
-            if !offer(session) {
-                session.read_fragment();
-            }
-            session.follow_edits();
-            window_event_listener(ev::hashchange, move |event: HashChangeEvent| {
-                session.read_fragment();
-                back_to_entry(&event);
-            });
-            part(move || view! { <Page session/> }.into_any())
+    early::when_composed(Box::new(|| tasks::start(start)));
+}
+
+fn start() {
+    let Some(place) = browser::element("port") else { return };
+    let mounted = leptos::mount::mount_to(place, || {
+        let session = Session::start();
+        // Saved work is opened first; the script that saves it then triggers reading the address.
+        if !offer(session) {
+            session.begin();
+        }
+        session.follow_edits();
+        window_event_listener(ev::hashchange, move |event: HashChangeEvent| {
+            session.read_fragment();
+            back_to_entry(&event);
         });
-        mounted.forget();
+        part(move || view! { <Page session/> }.into_any())
     });
+    mounted.forget();
 }
 
 /// Continues with what `index.html` shows: each of its parts is a stand-in for one of the page's own.
 fn take_over() {
     let Some(page) = browser::element("port-page") else { return };
     let focused = browser::document().active_element();
+    let scroll = early::field().map(|field| (field.scroll_left(), field.scroll_top()));
     while let Some(shown) = page.previous_element_sibling() {
         while let Some(part) = shown.first_element_child().filter(|part| part.class_list().contains("stand-in")) {
             let _ = page.append_child(&part);
@@ -72,7 +76,11 @@ fn take_over() {
         shown.remove();
     }
     if let Some(focused) = focused.filter(|focused| page.contains(Some(focused))) {
-        let _ = focused.unchecked_into::<HtmlElement>().focus();
+        browser::focus_on(&focused.unchecked_into());
+    }
+    if let Some((field, (left, top))) = early::field().zip(scroll) {
+        field.set_scroll_left(left);
+        field.set_scroll_top(top);
     }
 }
 
@@ -81,13 +89,22 @@ fn take_over() {
 fn replace(stand_ins: &'static str, adopt: impl FnOnce() -> Option<&'static str> + 'static) {
     when_made(move || {
         let focused = adopt();
-        while let Ok(Some(stand_in)) = browser::document().query_selector(stand_ins) {
-            stand_in.remove();
-        }
-        if let Some(element) = focused.and_then(browser::element) {
-            let _ = element.focus();
+        remove(stand_ins);
+        if let Some(id) = focused {
+            browser::focus(id);
         }
     });
+}
+
+fn remove(stand_ins: &str) {
+    while let Ok(Some(stand_in)) = browser::document().query_selector(stand_ins) {
+        stand_in.remove();
+    }
+}
+
+/// Removes the stand-ins of the source and of what separates it from the port.
+fn remove_source() {
+    remove(":is(.port-source, .splitter).stand-in");
 }
 
 /// After Back, focuses the link that led to the location.
@@ -120,8 +137,9 @@ fn Page(session: Session) -> impl IntoView {
         view! { <Bar/> <Notice/> }.into_any()
     };
     let source = move || {
-        replace(":is(.port-source, .splitter).stand-in", move || early::open_text(session));
-        view! { <Source/> <Splitter share/> }.into_any()
+        let editor = EditorField::new();
+        when_made(move || early::when_composed(Box::new(move || early::hand_over(session, editor))));
+        view! { <Source editor/> <Splitter share/> }.into_any()
     };
     let result = || {
         replace(".port-result.stand-in", || None);

@@ -24,6 +24,11 @@ extern "C" {
     #[wasm_bindgen(constructor, catch)]
     fn new(format: &str) -> Result<DecompressionStream, JsValue>;
 
+    /// `web-sys` has it only with a type for its options.
+    type Focusable;
+    #[wasm_bindgen(method, js_name = focus)]
+    fn focus_with(this: &Focusable, options: &JsValue);
+
     /// If the whole site is one file, there are no files next to it, but blobs, by the names of these files.
     #[wasm_bindgen(thread_local_v2, js_name = portolanCarried)]
     static CARRIED: Option<js_sys::Object>;
@@ -190,6 +195,20 @@ pub(crate) fn when_resized(element: &web_sys::Element, call: impl FnMut() + 'sta
 /// The width of the page in CSS pixels.
 pub(crate) fn page_width() -> f64 {
     window().inner_width().ok().and_then(|width| width.as_f64()).unwrap_or(1280.0)
+}
+
+/// Focuses the element with this id, without scrolling the page to it: it continues what had the focus.
+pub(crate) fn focus(id: &str) {
+    if let Some(element) = element(id) {
+        focus_on(&element);
+    }
+}
+
+/// Focuses an element without scrolling the page to it.
+pub(crate) fn focus_on(element: &HtmlElement) {
+    let options = js_sys::Object::new();
+    let _ = Reflect::set(&options, &"preventScroll".into(), &true.into());
+    element.unchecked_ref::<Focusable>().focus_with(&options);
 }
 
 /// The element with this id.

@@ -87,11 +87,14 @@ impl State {
         // This does not count as a change of a project that was opened from a link.
         self.edits += 1;
         self.before_place = None;
+        let before = self.choice_before_work();
         self.set_choice(change);
+        self.note_early(before);
     }
 
     /// Applies the user's choice of a target.
     pub fn choose_target(&mut self, target: &str) {
+        self.asked = None;
         self.choose(|choice| choice.target = target.to_owned());
     }
 
@@ -99,6 +102,11 @@ impl State {
         change(&mut self.choice);
         self.own_choice.iter_mut().for_each(change);
         self.settle_choice();
+    }
+
+    /// The id of the target that is chosen, or will be once it is known that there is such a target.
+    pub fn shown_target(&self) -> String {
+        self.asked.as_ref().and_then(|asked| asked.target.clone()).unwrap_or_else(|| self.choice.target.clone())
     }
 
     /// The chosen target.

@@ -29,7 +29,7 @@ struct Replaced {
 /// The request in the address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
-    target: Option<String>,
+    pub(super) target: Option<String>,
     sdk: Option<String>,
 }
 
@@ -157,8 +157,11 @@ impl State {
         }
     }
 
-    /// Stores that the address names a target, an SDK version or both.
+    /// Stores that the address names a target, an SDK version or both, unless a target was chosen while the page was loading.
     pub fn ask_for(&mut self, target: Option<String>, sdk: Option<String>) {
+        if !self.has_begun && self.early.target.is_some() {
+            return;
+        }
         self.asked = Some(Asked { target, sdk });
         self.heed_address();
     }
@@ -205,15 +208,20 @@ impl State {
     }
 
     /// Restores what was saved: the project, and the result of [`State::beside`]. What was typed before that stays open, and
-    /// the saved project can be brought back. Returns whether the saved project is the open one.
+    /// the saved project can be brought back; its options are those of the next project. Returns whether the saved project
+    /// is the open one.
     pub fn restore(&mut self, open: Option<Share>, beside: &[u8]) -> bool {
         if !self.is_empty() {
             let mut saved = State::default();
+            let is_kept = open.is_some();
             saved.restore(open, beside);
+            if let Some(choice) = saved.own_choice.clone().or_else(|| is_kept.then(|| saved.choice.clone())) {
+                self.choice = choice;
+                self.apply_early();
+            }
             self.former = saved.aside().or(saved.former).or(self.former.take());
             return false;
         }
-        let chosen = (self.edits > 0).then(|| self.choice.clone());
         if let Some(share) = open {
             self.set_aside();
             self.put(share);
@@ -227,11 +235,7 @@ impl State {
             self.twin = beside.twin.map(Arc::new);
             self.put_originals(beside.originals);
         }
-        if let Some(Choice { target, style, switches, .. }) = chosen {
-            self.set_choice(|choice| {
-                (choice.target, choice.style, choice.switches) = (target.clone(), style, switches)
-            });
-        }
+        self.apply_early();
         true
     }
 }

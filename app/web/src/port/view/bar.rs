@@ -1,5 +1,6 @@
 //! The bar above the panes, with the choice of target. `index.html` has the same controls, to reserve their space.
 
+use super::early;
 use super::guides::Guides;
 use super::options::{Named, OptionsButton};
 use crate::port::state::State;
@@ -53,20 +54,24 @@ pub(super) fn Bar() -> impl IntoView {
 }
 
 /// A value of a list and its label.
-type Entry = (String, String);
+pub(super) type Entry = (String, String);
 
 #[component]
 fn Target() -> impl IntoView {
     let session: Session = expect_context();
-    let of = |state: &State| {
+    let early = early::targets();
+    let of = move |state: &State| {
         let label = |target: &TargetInfo| state.catalogue.labels.get(&target.id).unwrap_or(&target.name).clone();
+        if state.catalogue.targets.is_empty() {
+            return early.clone();
+        }
         state.catalogue.targets.iter().map(|target| (target.id.clone(), label(target))).collect::<Vec<Entry>>()
     };
     let choose = move |value: String| {
         session.change_and_port(|state| state.choose_target(&value));
     };
     view! {
-        <List id="target" entries=session.memo(of) chosen=session.memo(|state| state.choice.target.clone()) choose/>
+        <List id="target" entries=session.memo(of) chosen=session.memo(State::shown_target) choose/>
     }
 }
 
@@ -83,7 +88,8 @@ fn StyleChoice() -> impl IntoView {
         };
         let mut entries =
             vec![("auto", auto), ("in-place", "Replace CUDA code"), ("branch", "Keep CUDA, add a branch")];
-        entries.extend(state.target().filter(|target| target.is_device).map(|_| ("agnostic", "One program for all")));
+        let is_offered = state.target().is_none_or(|target| target.is_device);
+        entries.extend(is_offered.then_some(("agnostic", "One program for all")));
         entries.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned())).collect()
     };
     let chosen = |state: &State| state.choice.style.name().unwrap_or("auto").to_owned();
@@ -103,6 +109,9 @@ pub(super) fn choose_style(session: Session, word: &str) {
 fn Sdk() -> impl IntoView {
     let session: Session = expect_context();
     let of = |state: &State| {
+        if state.catalogue.targets.is_empty() {
+            return vec![(String::new(), state.choice.sdk.clone().unwrap_or_else(|| "newest".to_owned()))];
+        }
         let sdks = state.target().map(|target| &target.sdks[..]).unwrap_or_default();
         let label = |sdk: &String| if sdks.last() == Some(sdk) { format!("{sdk} (newest)") } else { sdk.clone() };
         sdks.iter().rev().map(|sdk| (sdk.clone(), label(sdk))).collect::<Vec<Entry>>()
@@ -116,7 +125,7 @@ fn Sdk() -> impl IntoView {
     view! { <List id="sdk" entries=session.memo(of) chosen=session.memo(chosen) choose/> }
 }
 
-/// A select box with one selected entry.
+/// A select box with one selected entry. That of the SDKs can't be used before it is known which there are.
 #[component]
 fn List(
     id: &'static str,
@@ -127,8 +136,10 @@ fn List(
     let option = move |(value, label): Entry| {
         view! { <option value=value.clone() prop:selected=move || chosen.with(|chosen| *chosen == value)>{label}</option> }
     };
+    let session: Session = expect_context();
+    let disabled = session.memo(move |state| id == "sdk" && state.catalogue.targets.is_empty());
     view! {
-        <select id=id on:change=move |event| choose(event_target_value(&event))>
+        <select id=id disabled=disabled on:change=move |event| choose(event_target_value(&event))>
             {each(move || entries.get(), hash_of, option)}
         </select>
     }

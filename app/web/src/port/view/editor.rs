@@ -5,14 +5,17 @@
 //! when something is pasted over all of it.
 
 mod field;
+mod handover;
 mod painted;
 mod typing;
 
+use super::early;
 use crate::port::state::lines::columns;
 use crate::port::state::{Jump, State};
 use crate::port::work::Session;
 use crate::shared::browser;
 use field::Field;
+pub(super) use handover::EditorField;
 use leptos::html::Div;
 use leptos::prelude::*;
 use painted::Painted;
@@ -25,9 +28,10 @@ const SPARE: usize = 8;
 
 /// The editor of the current file.
 #[component]
-pub(super) fn Editor() -> impl IntoView {
+pub(super) fn Editor(editor: EditorField) -> impl IntoView {
     let session: Session = expect_context();
-    let (field, scroller) = (Field::new(), NodeRef::<Div>::new());
+    let EditorField { field, given } = editor;
+    let scroller = NodeRef::<Div>::new();
     // The first visible line, and the number of visible lines.
     let window = RwSignal::new((0usize, 60usize));
     let look = move || {
@@ -40,7 +44,6 @@ pub(super) fn Editor() -> impl IntoView {
         }
     };
     scroller.on_load(move |scroller| browser::when_resized(&scroller, look));
-    let given = StoredValue::new(None);
     give(session, field, scroller, given);
     follow(session, field, scroller);
     // A paste over everything is undone here, everything else by the browser.
@@ -112,6 +115,7 @@ fn give(session: Session, field: Field, scroller: NodeRef<Div>, given: Given) {
             return;
         }
         given.set_value(shown);
+        early::give_way();
         let text = session.state.with_untracked(|state| state.file().map(|file| file.lines.text().clone()));
         if field.show(text.as_deref().unwrap_or_default())
             && let Some(scroller) = scroller.get_untracked()

@@ -3,7 +3,7 @@
 mod file_name;
 mod open;
 
-use super::editor::Editor;
+use super::editor::{Editor, EditorField};
 use super::files::Files;
 use crate::port::state::Phase;
 use crate::port::work::Session;
@@ -16,7 +16,7 @@ use open::Open;
 
 /// The pane.
 #[component]
-pub(super) fn Source() -> impl IntoView {
+pub(super) fn Source(editor: EditorField) -> impl IntoView {
     let session: Session = expect_context();
     let hidden = session.memo(|state| state.source_hidden);
     let tree = session.memo(|state| state.files.len() > 1);
@@ -37,7 +37,7 @@ pub(super) fn Source() -> impl IntoView {
             <Files/>
             <div class="source-text" hidden=hidden>
                 <FileName/>
-                <Editor/>
+                <Editor editor/>
                 <p class="keys" id="source-keys">
                     <kbd>"Tab"</kbd> " indents; " <kbd>"Esc"</kbd> " then " <kbd>"Tab"</kbd> " leaves. "
                     <kbd>"Ctrl"</kbd> "+" <kbd>"Enter"</kbd> " ports now. " <kbd>"F8"</kbd> " next change. " <kbd>"?"</kbd>

@@ -25,7 +25,7 @@ pub(in crate::port) fn offer(session: Session) -> bool {
     put("beside", bytes_of(State::beside));
     let begin = Closure::<dyn Fn(Uint8Array, Uint8Array) -> bool>::new(move |bytes: Uint8Array, beside: Uint8Array| {
         let is_restored = session.restore(Share::from_bytes(&bytes.to_vec()), &beside.to_vec());
-        session.read_fragment();
+        session.begin();
         is_restored
     });
     put("begin", begin.into_js_value());

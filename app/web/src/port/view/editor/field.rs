@@ -118,7 +118,25 @@ impl Field {
 
     /// Puts the caret at a line, counted from 0, and a column in UTF-16 units.
     pub(super) fn put_caret(self, line: usize, column: usize) {
-        let place = self.blocks.with_value(|blocks| {
+        match self.place_of(line, column).zip(selection()) {
+            Some(((node, offset), selection)) => drop(selection.collapse_with_offset(Some(&node), offset)),
+            None => self.put_caret_at_end(),
+        }
+    }
+
+    /// Selects from one place to another, each a line and a column; the caret is at the other one.
+    pub(super) fn select(self, from: (usize, usize), to: (usize, usize)) {
+        let places = self.place_of(from.0, from.1).zip(self.place_of(to.0, to.1));
+        match places.zip(selection()) {
+            Some((((node, offset), (last, end)), selection)) => {
+                drop(selection.set_base_and_extent(&node, offset, &last, end));
+            }
+            None => self.put_caret_at_end(),
+        }
+    }
+
+    fn place_of(self, line: usize, column: usize) -> Option<(Node, u32)> {
+        self.blocks.with_value(|blocks| {
             let mut line = line;
             let is_here = |block: &&Block| {
                 let is_here = line < block.lines;
@@ -127,11 +145,7 @@ impl Field {
             };
             let block = blocks.iter().find(is_here)?;
             place(&block.node, line, column)
-        });
-        match place.zip(selection()) {
-            Some(((node, offset), selection)) => drop(selection.collapse_with_offset(Some(&node), offset)),
-            None => self.put_caret_at_end(),
-        }
+        })
     }
 
     /// Whether there is a text, and all of it is selected.

@@ -13,6 +13,12 @@ const LINK: &str = "it was cut or altered, is too big, or was made by another ve
                     Ask for it again, or for the project as a zip.";
 
 impl Session {
+    /// Opens what the address names for the first time, after the saved work.
+    pub(in crate::port) fn begin(self) {
+        self.read_fragment();
+        self.state.update(|state| state.has_begun = true);
+    }
+
     /// Opens what the address names.
     pub(in crate::port) fn read_fragment(self) {
         let hash = browser::window().location().hash().unwrap_or_default();
