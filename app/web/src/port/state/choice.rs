@@ -84,6 +84,11 @@ impl State {
 
     /// Applies a choice of the user. It is kept for the next project.
     pub fn choose(&mut self, change: impl Fn(&mut Choice)) {
+        self.choose_by(&change);
+    }
+
+    /// Not generic, so that the module contains this code only once.
+    fn choose_by(&mut self, change: &dyn Fn(&mut Choice)) {
         // This does not count as a change of a project that was opened from a link.
         self.edits += 1;
         self.before_place = None;
@@ -98,7 +103,7 @@ impl State {
         self.choose(|choice| choice.target = target.to_owned());
     }
 
-    pub(super) fn set_choice(&mut self, change: impl Fn(&mut Choice)) {
+    pub(super) fn set_choice(&mut self, change: &dyn Fn(&mut Choice)) {
         change(&mut self.choice);
         self.own_choice.iter_mut().for_each(change);
         self.settle_choice();

@@ -47,7 +47,7 @@ impl State {
 
     pub(super) fn apply_early(&mut self) {
         let early = self.early.clone();
-        self.set_choice(|choice| early.apply(choice));
+        self.set_choice(&|choice| early.apply(choice));
     }
 
     /// The choice as it is, as long as the saved work may still come.

@@ -177,13 +177,13 @@ impl State {
         };
         if let Some(name) = asked.target {
             match catalogue.targets.iter().any(|target| target.id == name) {
-                true => self.set_choice(|choice| choice.target.clone_from(&name)),
+                true => self.set_choice(&|choice| choice.target.clone_from(&name)),
                 false => return self.notice = Some(unknown("target", &name)),
             }
         }
         if let Some(name) = asked.sdk {
             match self.target().is_some_and(|target| target.sdks.contains(&name)) {
-                true => self.set_choice(|choice| choice.sdk = Some(name.clone())),
+                true => self.set_choice(&|choice| choice.sdk = Some(name.clone())),
                 false => self.notice = Some(unknown("SDK", &name)),
             }
         }
