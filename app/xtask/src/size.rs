@@ -57,7 +57,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     files.sort();
     let mut budgets = Vec::new();
     for (name, bar, ceiling) in [
-        ("page", 260.0, 408.5),
+        ("page", 260.0, 409.5),
         ("engine", 640.0, 1129.5),
         ("launch", 260.0, 260.0),
         ("check", 260.0, 260.0),
