@@ -58,7 +58,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
     let mut budgets = Vec::new();
     for (name, bar, ceiling) in [
         ("page", 260.0, 409.5),
-        ("engine", 640.0, 1129.5),
+        ("engine", 640.0, 1133.5),
         ("launch", 260.0, 260.0),
         ("check", 260.0, 260.0),
         ("desk", 150.0, 150.0),
@@ -100,7 +100,7 @@ fn budgets(dist: &Path) -> Result<Vec<Budget>> {
             );
         }
         let name = folder.strip_prefix(dist).unwrap_or(folder);
-        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 64.8 });
+        budgets.push(Budget { name: format!("/{}/", name.display()), files: parts, bar: 45.0, ceiling: 65.8 });
     }
     Ok(budgets)
 }
