@@ -128,9 +128,11 @@ fn is_in(view: &FileView<'_>, edit: &Splice, node: Id) -> bool {
 /// Whether a test keeps from asking CUDA what its devices alone answer, in a part that these edits leave as it is:
 /// `torch.cuda.is_available() and torch.cuda.nccl.version() >= (2, 10)`.
 pub(super) fn guards_cuda(view: &FileView<'_>, node: Id, edits: &[Splice]) -> bool {
-    let parts = joined(view, node);
-    let mut later = parts.into_iter().skip_while(|part| !view.index.is_within(node, *part)).skip(1);
-    later.any(|part| still_asks_cuda(view, part, edits))
+    let (k, index) = (kinds(), &view.index);
+    let joins = |around: &Id| [k.boolean_operator, k.parenthesized_expression].contains(&index.kind(*around));
+    let chains = index.ancestors(node).take_while(joins).filter(|around| index.operator(*around) == "and");
+    let mut others = chains.flat_map(|around| index.parts(around)).filter(|part| !index.is_within(node, *part));
+    others.any(|part| part > node && still_asks_cuda(view, part, edits))
 }
 
 /// The parts of the chain of `and` around a node.
@@ -161,7 +163,7 @@ pub(super) fn beside(
     let parts = joined(view, node);
     let asks = |part: &Id| index.is_within(node, *part) || still_asks_cuda(view, *part, edits);
     let first = parts.iter().position(|part| index.is_within(node, *part))?;
-    let last = parts.iter().rposition(asks)?;
+    let last = parts.iter().rposition(asks).filter(|last| *last > first)?;
     // Other questions between them stand for the target too, and can't be asked twice.
     if !parts[first..=last].iter().all(asks) {
         return None;

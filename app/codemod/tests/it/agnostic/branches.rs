@@ -467,6 +467,9 @@ fn a_test_that_keeps_from_asking_what_only_cuda_answers_stays() {
     let apart = "torch.cuda.is_available() and not args.cpu and torch.version.cuda is not None";
     let apart = format!("{CHOICE}fast = {apart}\nkernel = 'cuda_fused' if fast else 'plain'\n");
     check(&apart, &apart.replace(CHOICE, CHOSEN));
+    let inner = "deep = (torch.cuda.is_available() and args.deep) and torch.cuda.get_device_capability()[0] > 7\nx = x.cuda() if deep else x\n";
+    let moved = inner.replace("x.cuda()", "x.to(device)");
+    check(&format!("{CHOICE}{inner}"), &format!("{CHOSEN}{moved}"));
     // In code for both it is false on the target.
     let both = |test: &str, moved: &str| format!("if device.type {test}:\n    x = {moved}\n    fast = {asked}\n");
     check(
