@@ -1,6 +1,5 @@
 //! What was typed, pasted or chosen in the stand-ins of `index.html` while the page's program was being loaded.
 
-use super::bar::Entry;
 use super::editor::EditorField;
 use crate::port::state::Early;
 use crate::port::state::project::check_text;
@@ -29,8 +28,8 @@ fn has_focus<T: AsRef<Element>>(element: &T) -> bool {
     browser::document().active_element().as_ref() == Some(element.as_ref())
 }
 
-/// The targets that are offered until the engine says which there are.
-pub(super) fn targets() -> Vec<Entry> {
+/// The targets that are offered until the engine says which there are: values and labels.
+pub(super) fn targets() -> Vec<(String, String)> {
     let mut entries = Vec::new();
     let mut option = find(".target").and_then(|list| list.first_element_child());
     while let Some(now) = option {
