@@ -10,16 +10,25 @@ fn main() {
         entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|x| x == "md")).collect();
     paths.sort();
     assert!(!paths.is_empty(), "{}: there is no guide, and without guides the engine has no recipes", root.display());
+    let read = |path: &std::path::PathBuf| {
+        println!("cargo::rerun-if-changed={}", path.display());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        (format!("guides/{name}"), text)
+    };
+    let files: Vec<(String, String)> = paths.iter().map(read).collect();
     let mut guides = Vec::new();
     let mut faults = Vec::new();
-    for path in paths {
-        println!("cargo::rerun-if-changed={}", path.display());
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        match guide::Guide::parse(&format!("guides/{name}"), &text) {
-            Ok(guide) => guides.push(guide),
-            Err(errors) => faults.extend(errors),
+    match guide::pages(files.iter().map(|(path, text)| (&**path, &**text))) {
+        Ok(pages) => {
+            for page in pages {
+                match page.parse() {
+                    Ok(guide) => guides.push(guide),
+                    Err(errors) => faults.extend(errors),
+                }
+            }
         }
+        Err(errors) => faults.extend(errors),
     }
     if !faults.is_empty() {
         faults.iter().for_each(|fault| println!("cargo::error={fault}"));

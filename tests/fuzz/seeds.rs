@@ -75,11 +75,10 @@ pub(crate) fn projects() -> Vec<Seed> {
 
 /// The guides with their examples.
 fn guides() -> Vec<guide::Guide> {
-    let pages = files("guides", ".md").into_iter();
-    let parsed = pages.filter_map(|(path, bytes)| {
-        guide::Guide::parse(&path.replacen('-', "/", 1), &String::from_utf8(bytes).ok()?).ok()
-    });
-    parsed.collect()
+    let text = |(path, bytes): Seed| Some((path.replacen('-', "/", 1), String::from_utf8(bytes).ok()?));
+    let files: Vec<(String, String)> = files("guides", ".md").into_iter().filter_map(text).collect();
+    let pages = guide::pages(files.iter().map(|(path, text)| (&**path, &**text))).unwrap_or_default();
+    pages.iter().filter_map(|page| page.parse().ok()).collect()
 }
 
 /// Sections of the guides, each a text that begins with its heading.

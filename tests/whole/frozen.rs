@@ -3,7 +3,6 @@
 
 use codemod::{Example, RecipeSet, SourceFile, pack_examples, port};
 use flate2::read::DeflateDecoder;
-use guide::Guide;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -194,10 +193,16 @@ fn a_recipe_keeps_its_id() {
 fn an_example_that_a_link_names_opens() {
     let list = std::fs::read_to_string(folder().join("recipes.txt")).expect("the list is there");
     let guides = folder().join("../../guides");
+    let files: Vec<(String, String)> = std::fs::read_dir(&guides)
+        .expect("the guides are there")
+        .flatten()
+        .map(|entry| (entry.path().display().to_string(), std::fs::read_to_string(entry.path()).expect("UTF-8")))
+        .collect();
+    let pages = guide::pages(files.iter().map(|(path, text)| (&**path, &**text))).expect("guides of ours are right");
     let packed = |name: &str| {
-        let path = guides.join(format!("{name}.md"));
-        let text = std::fs::read_to_string(&path).expect("a guide that had recipes is there");
-        pack_examples(&Guide::parse(&path.to_string_lossy(), &text).expect("a guide of ours is right"))
+        let path = guides.join(format!("{name}.md")).display().to_string();
+        let page = pages.iter().find(|page| page.path == path).expect("a guide that had recipes is there");
+        pack_examples(&page.parse().expect("a guide of ours is right"))
     };
     let mut of_guides: BTreeMap<String, String> = BTreeMap::new();
     for (id, _) in ids(&list).into_iter().filter(|(_, gone)| gone.is_none()) {

@@ -4,7 +4,7 @@ use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use codemod::RecipeSet;
-use guide::Guide;
+use guide::{Guide, Page};
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,25 @@ use std::path::{Path, PathBuf};
 /// The recipes of a port: the built-in ones, with those of a folder if there is one.
 pub(crate) fn recipes(folder: Option<&Path>) -> Result<&'static RecipeSet> {
     let Some(folder) = folder else { return Ok(RecipeSet::embedded()) };
-    match compiled(&read(folder)?, true) {
+    match pages(&read(folder)?).and_then(|pages| compiled(&pages, true)) {
         // Needed until the end, like the built-in ones.
         Some((_, recipes)) => Ok(Box::leak(Box::new(recipes))),
         None => Err(usage(format!("--guides {}: its recipes can't be used, as said above", folder.display())).into()),
     }
 }
 
+/// The guides among files, with the text that they include; errors are printed.
+pub(crate) fn pages(files: &[(PathBuf, String)]) -> Option<Vec<Page>> {
+    let shown: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+    let read = guide::pages(shown.iter().zip(files).map(|(path, (_, text))| (&**path, &**text)));
+    read.map_err(|faults| report(&faults)).ok()
+}
+
 /// Parses and compiles pages, alone or added to the built-in guides; errors are printed.
-pub(crate) fn compiled(pages: &[(PathBuf, String)], added: bool) -> Option<(Vec<Guide>, RecipeSet)> {
+pub(crate) fn compiled(pages: &[Page], added: bool) -> Option<(Vec<Guide>, RecipeSet)> {
     let mut guides = Vec::new();
-    for (path, text) in pages {
-        match Guide::parse(&path.display().to_string(), text) {
+    for page in pages {
+        match page.parse() {
             Ok(guide) => guides.push(guide),
             Err(errors) => report(&errors),
         }
@@ -36,7 +43,11 @@ pub(crate) fn compiled(pages: &[(PathBuf, String)], added: bool) -> Option<(Vec<
     match compiled {
         Ok(recipes) if sound => Some((guides, recipes)),
         Ok(_) => None,
-        Err(errors) => {
+        Err(mut errors) => {
+            for error in &mut errors {
+                let (path, line) = guide::place(pages, &error.path, error.line);
+                (error.path, error.line) = (path.to_string(), line);
+            }
             report(&errors);
             None
         }

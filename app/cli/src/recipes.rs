@@ -7,8 +7,9 @@ use crate::output::print;
 use crate::said::say_line;
 use anyhow::{Context, Result};
 use codemod::{CheckFailure, RecipeInfo, RecipeSet, TargetOption, check_guide, check_samples};
-use guide::Guide;
+use guide::{Guide, Page};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,11 +17,14 @@ use std::path::{Path, PathBuf};
 /// Runs every example of the guides in a folder, alone or added to the built-in ones. Returns whether all pass. With `UPDATE` in the environment the `after`
 /// fences that differ from the engine's output are rewritten first.
 pub(crate) fn test(dir: &Path, added: bool) -> Result<bool> {
-    let mut pages = guides::read(dir)?;
+    let mut files = guides::read(dir)?;
+    let Some(mut pages) = guides::pages(&files) else { return Ok(false) };
     let Some((mut guides, mut recipes)) = compiled(&pages, added) else { return Ok(false) };
     if std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty() && value != "0")
-        && update(&mut pages, &guides, &recipes)?
+        && update(&mut files, &pages, &guides, &recipes)?
     {
+        let Some(filled) = guides::pages(&files) else { return Ok(false) };
+        pages = filled;
         match compiled(&pages, added) {
             Some(again) => (guides, recipes) = again,
             None => return Ok(false),
@@ -28,6 +32,10 @@ pub(crate) fn test(dir: &Path, added: bool) -> Result<bool> {
     }
     let mut failures: Vec<CheckFailure> = guides.iter().flat_map(|guide| check_guide(guide, &recipes)).collect();
     failures.extend(check_samples(&guides));
+    for failure in &mut failures {
+        let (path, line) = guide::place(&pages, &failure.path, failure.line);
+        (failure.path, failure.line) = (path.to_string(), line);
+    }
     report(&failures);
     let count = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.cases().len()).sum::<usize>();
     let verdict = if failures.is_empty() { "all hold".to_string() } else { count_of(failures.len(), "fault") };
@@ -43,15 +51,24 @@ pub(crate) fn test(dir: &Path, added: bool) -> Result<bool> {
     Ok(failures.is_empty())
 }
 
-/// Writes the engine's output into the fences. Returns whether a page changed.
-fn update(pages: &mut [(PathBuf, String)], guides: &[Guide], recipes: &RecipeSet) -> Result<bool> {
+/// Writes the engine's output into the fences. Returns whether a file changed. A fence that several targets share gets the
+/// output of the first of them, with its facts by their names.
+fn update(files: &mut [(PathBuf, String)], pages: &[Page], guides: &[Guide], recipes: &RecipeSet) -> Result<bool> {
+    let mut fills: BTreeMap<(String, usize), String> = BTreeMap::new();
+    for (page, guide) in pages.iter().zip(guides) {
+        for (line, new) in check_guide(guide, recipes).into_iter().filter_map(|failure| failure.fill) {
+            let (path, at) = page.place(line);
+            let new = if path == page.path { new } else { page.shared_form(&new) };
+            fills.entry((path.to_string(), at)).or_insert(new);
+        }
+    }
     let mut changed = false;
-    for ((path, text), guide) in pages.iter_mut().zip(guides) {
-        let mut fills: Vec<(usize, String)> = check_guide(guide, recipes).into_iter().filter_map(|f| f.fill).collect();
+    for (path, text) in files.iter_mut() {
+        let shown = path.display().to_string();
+        let fills: Vec<(usize, &String)> =
+            fills.iter().filter(|((path, _), _)| *path == shown).map(|((_, line), new)| (*line, new)).collect();
         // From the last to the first: lines below a filled fence move.
-        fills.sort_by_key(|(line, _)| std::cmp::Reverse(*line));
-        fills.dedup_by_key(|(line, _)| *line);
-        for (line, new) in &fills {
+        for (line, new) in fills.iter().rev() {
             *text = guide::fill_after(text, *line, new);
         }
         if !fills.is_empty() {

@@ -4,7 +4,8 @@ use crate::args::{BuildArgs, PageSources};
 use crate::guides::read as read_guides;
 use crate::said::{say, say_line};
 use anyhow::{Context, Result};
-use site::{Files, Input, Kit, ONE_FILE, Page, SERVICE_WORKER, SiteFile, service_worker, single_file};
+use guide::Page;
+use site::{Files, Input, Kit, ONE_FILE, SERVICE_WORKER, SiteFile, service_worker, single_file};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -37,10 +38,14 @@ pub(crate) struct Written {
 
 /// The build itself: what was written, or the errors, one per line.
 pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
-    let as_page = |(path, text): (std::path::PathBuf, String)| Page { path: path.display().to_string(), text };
     let PageSources { guides, public, kit, base, edit } = &args.sources;
     let log = ask_for_changes(guides);
-    let pages: Vec<Page> = read_guides(guides)?.into_iter().map(as_page).collect();
+    let files: Vec<(String, String)> =
+        read_guides(guides)?.into_iter().map(|(path, text)| (path.display().to_string(), text)).collect();
+    let pages = match guide::pages(files.iter().map(|(path, text)| (&**path, &**text))) {
+        Ok(pages) => pages,
+        Err(faults) => return Ok(Err(faults.iter().map(|fault| format!("{fault}\n")).collect())),
+    };
     let port_page = match &args.port_page {
         Some(file) => Some(fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?),
         None => None,

@@ -60,6 +60,11 @@ pub(crate) fn read(info: &str, line: usize, faults: &mut Faults) -> Fence {
         return Fence::Plain;
     };
     let language = language.as_str();
+    if language == "include" {
+        let message = "a guide includes text from other files of its folder only, and only at the beginning of a line";
+        faults.add(line, message);
+        return Fence::Plain;
+    }
     if !LANGUAGES.contains(&language) {
         faults.add(line, format!("unknown fence language `{language}`; use one of {}", LANGUAGES.join(", ")));
         return Fence::Plain;

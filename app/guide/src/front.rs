@@ -99,6 +99,9 @@ struct Page {
     ledger: LedgerTerms,
     #[serde(default)]
     variable: SortedMap<String, Variable>,
+    /// For [`crate::pages`].
+    #[serde(rename = "facts")]
+    _facts: Option<IgnoredAny>,
     /// How a training is launched on the target: the crate `launch` reads it from the same front matter.
     #[serde(rename = "launch")]
     _launch: Option<IgnoredAny>,

@@ -28,6 +28,7 @@ mod front;
 pub mod html;
 mod model;
 mod packed;
+mod pages;
 mod parse;
 mod samples;
 pub mod sdk;
@@ -42,3 +43,4 @@ pub use model::{
 };
 pub use model::{ProgramTerms, Variable, VariableValue};
 pub use packed::{for_download, pack, unpack};
+pub use pages::{Page, pages, place};

@@ -63,7 +63,8 @@ pub(crate) fn slug(title: &str) -> String {
     slug.trim_end_matches('-').to_string()
 }
 
-fn stem(path: &str) -> &str {
+/// The name of a file without its folder and `.md`.
+pub(crate) fn stem(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     file.strip_suffix(".md").unwrap_or(file)
 }

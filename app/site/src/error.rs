@@ -1,7 +1,7 @@
 //! Errors that stop a build.
 
 use codemod::RecipeError;
-use guide::GuideError;
+use guide::{GuideError, Page};
 use std::fmt;
 
 /// An error in the site.
@@ -28,6 +28,19 @@ pub enum SiteError {
     Kit(String),
     /// The list of licences can't be read, with the reason.
     Licences(String),
+}
+
+impl SiteError {
+    /// The error with its place in the files of the guides, which may include text of others.
+    pub(crate) fn located(mut self, guides: &[Page]) -> SiteError {
+        if let SiteError::Guide(GuideError { path, line, .. }) | SiteError::Recipe(RecipeError { path, line, .. }) =
+            &mut self
+        {
+            let (file, there) = guide::place(guides, path, *line);
+            (*path, *line) = (file.to_string(), there);
+        }
+        self
+    }
 }
 
 impl fmt::Display for SiteError {

@@ -50,7 +50,7 @@ mod theme;
 pub use error::SiteError;
 pub use kit::Kit;
 pub use one_file::{Files, ONE_FILE, single_file};
-pub use pages::{Input, LastChanges, Page, build};
+pub use pages::{Input, LastChanges, build};
 pub use port_page::{PortPage, wrap_port};
 pub use port_report::{PortReport, port_report};
 pub use service_worker::{SERVICE_WORKER, SiteFile, service_worker};

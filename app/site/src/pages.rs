@@ -8,17 +8,8 @@ use crate::{
     manifest, missing, parallel, port_page, print_page, recipe_list, search, source_list, text_page, theme,
 };
 use codemod::RecipeSet;
-use guide::Guide;
+use guide::{Guide, Page};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A guide's file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Path for messages; the file stem names the page.
-    pub path: String,
-    /// Markdown.
-    pub text: String,
-}
 
 /// The sources of the site.
 #[derive(Clone, Copy)]
@@ -50,6 +41,11 @@ const PRINTED: usize = 100;
 
 /// Builds every page: paths from the site's root with `/`, and contents. The same input produces the same bytes.
 pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteError>> {
+    write_all(input).map_err(|faults| faults.into_iter().map(|fault| fault.located(input.guides)).collect())
+}
+
+/// The pages; errors have the lines of the guides' whole text.
+fn write_all(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteError>> {
     let mut faults: Vec<SiteError> = Vec::new();
     let mut sources: Vec<Source<'_>> = Vec::new();
     let mut names: BTreeSet<String> = BTreeSet::new();

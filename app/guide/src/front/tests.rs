@@ -53,7 +53,7 @@ fn what_is_not_toml_or_not_known() {
     check_faults(
         "+++\ntitle = \"T\"\ntitel = \"U\"\n+++\n",
         "3: unknown field `titel`, expected one of `title`, `target`, `name`, `description`, `sdks`, `order`, `extends`, `mode`, `compute_modes`, \
-         `modules`, `bridge`, `device`, `switch`, `autoload`, `software`, `launcher`, `ledger`, `variable`, `launch`, `option`, `field`\n",
+         `modules`, `bridge`, `device`, `switch`, `autoload`, `software`, `launcher`, `ledger`, `variable`, `facts`, `launch`, `option`, `field`\n",
     );
     check_faults("+++\ntitle = \"T\"\ntitle = \"U\"\n+++\n", "3: duplicate key\n");
     check_faults("+++\ntitle = \"T\"\norder = \"first\"\n+++\n", "3: invalid type: string \"first\", expected u32\n");

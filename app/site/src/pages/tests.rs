@@ -1,4 +1,4 @@
-use super::{Input, Kit, Page, build};
+use super::{Input, Kit, build};
 use std::collections::{BTreeMap, BTreeSet};
 
 const HPU: &str = r#"+++
@@ -45,8 +45,7 @@ ls <x
 const WRITING: &str = "+++\ntitle = \"Writing\"\ndescription = \"How to.\"\norder = 9\n+++\n## How\n";
 
 fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<String, String>, String> {
-    let guides: Vec<Page> =
-        guides.iter().map(|(path, text)| Page { path: path.to_string(), text: text.to_string() }).collect();
+    let guides = guide::pages(guides.iter().copied()).expect("nothing is included");
     let changed = BTreeMap::from([("guides/hpu.md".to_string(), "2026-11-21".to_string())]);
     let input = Input {
         guides: &guides,
