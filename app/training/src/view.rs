@@ -5,6 +5,7 @@ use crate::steps::{Steps, other_backwards};
 use python::PythonFile;
 use python::names::Packages;
 use python::packages::packages;
+use python::syntax::Assign;
 use python::tree::{Id, Tree};
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -21,6 +22,7 @@ pub struct FileView<'t> {
     pub(crate) optimizers: OnceCell<Vec<Id>>,
     differentiates: OnceCell<Option<Id>>,
     turns: OnceCell<Vec<Id>>,
+    given_devices: OnceCell<Vec<Id>>,
 }
 
 impl<'t> Deref for FileView<'t> {
@@ -59,6 +61,7 @@ impl<'t> FileView<'t> {
             optimizers: OnceCell::new(),
             differentiates: OnceCell::new(),
             turns: OnceCell::new(),
+            given_devices: OnceCell::new(),
             file,
         }
     }
@@ -66,6 +69,13 @@ impl<'t> FileView<'t> {
     /// The code that is repeated while the file trains, in the order of the text.
     pub(crate) fn turns(&self) -> &[Id] {
         self.turns.get_or_init(|| self.steps.turns(&self.file))
+    }
+
+    /// The targets of assignments whose value is a device, by a test that is always the same: they are collected once.
+    pub fn given_devices(&self, is_device: impl Fn(Id) -> bool) -> &[Id] {
+        let target =
+            |assignment: Assign<'_, '_>| assignment.value().filter(|value| is_device(*value)).and(assignment.target());
+        self.given_devices.get_or_init(|| self.file.index.assignments().filter_map(target).collect())
     }
 
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.
