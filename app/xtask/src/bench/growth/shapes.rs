@@ -25,10 +25,11 @@ const ARMS: usize = 1_000;
 const BLOCKS: usize = 80;
 const BRACKETS: usize = 160;
 
-pub(super) const SHAPES: [Shape; 22] = [
+pub(super) const SHAPES: [Shape; 23] = [
     Shape { name: "lines of functions", sizes: LINES, most: 1.0, matrix: false, files: functions },
     Shape { name: "lines of a flat script", sizes: LINES, most: 1.0, matrix: false, files: flat },
     Shape { name: "edited lines", sizes: LINES, most: 2.0, matrix: false, files: edited_lines },
+    Shape { name: "moves in a function", sizes: LINES, most: 2.0, matrix: false, files: moves },
     Shape { name: "calls on a line", sizes: CALLS, most: 2.0, matrix: false, files: calls },
     Shape { name: "names of chains", sizes: [8_000, 16_000, 32_000, 64_000], most: 2.0, matrix: false, files: chain },
     Shape { name: "terms of sums", sizes: [2_000, 4_000, 8_000, 16_000], most: 2.0, matrix: false, files: sum },
@@ -118,6 +119,13 @@ for data, target in loader_{n}:
 fn edited_lines(lines: usize) -> Vec<(String, String)> {
     let line = |n: usize| format!("x{n} = torch.zeros({n}).cuda()\n");
     one("import torch\n".to_owned() + &(0..lines).map(line).collect::<String>())
+}
+
+/// A function that chooses a device and then moves one tensor after another.
+fn moves(lines: usize) -> Vec<(String, String)> {
+    let line = |n: usize| format!("    x{n} = net.layer{n}(data).cuda()\n");
+    let head = "import torch\n\n\ndef run(net, data):\n    device = torch.device(\"cuda\" if torch.cuda.is_available() else \"cpu\")\n";
+    one(head.to_owned() + &(0..lines).map(line).collect::<String>())
 }
 
 fn calls(calls: usize) -> Vec<(String, String)> {
