@@ -10,7 +10,7 @@ use crate::ported::{Applicability, Ported, Severity};
 use crate::recipe::RecipeSet;
 use crate::rope::{Provenance, Replacement};
 use crate::totals::COMMENTS;
-use python::lines::line_start;
+use python::lines::{LineStarts, line_start};
 use python::notebook::is_cell_magic;
 use python::tree::Id;
 use sorting::{SortedMap, SortedSet};
@@ -34,10 +34,12 @@ pub(super) fn annotations(
     let mut out = SortedMap::new();
     for (n, (state, file)) in states.iter().zip(&ported.files).enumerate() {
         let Some(view) = &views[n] else { continue };
+        let starts = LineStarts::new(view.index.text);
         let mut wanted: SortedMap<usize, SortedSet<String>> = SortedMap::new();
         let left = file.diagnostics.iter().filter(|left| matches!(left.severity, Severity::Warning | Severity::Error));
         for left in left {
-            let Some(at) = above(view, left.ported.line) else { continue };
+            let start = left.ported.line.checked_sub(1).and_then(|row| starts.start(row));
+            let Some(at) = start.and_then(|start| above(view, start)) else { continue };
             let title = recipes.title(&ported.target, &left.recipe);
             wanted.entry(at).or_default().insert(comment(&left.recipe, &title));
         }
@@ -71,11 +73,10 @@ pub(super) fn annotations(
     out
 }
 
-/// Where the line of the statement begins that contains a line of the file.
-fn above(view: &FileView<'_>, line: usize) -> Option<usize> {
+/// Where the line of the statement begins that contains the line which starts at an offset.
+fn above(view: &FileView<'_>, start: usize) -> Option<usize> {
     let index = &view.index;
     let text = index.text;
-    let start = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).nth(line.checked_sub(1)?)?;
     let at = start + text[start..].len() - text[start..].trim_start_matches([' ', '\t', '\u{feff}']).len();
     let node = index.innermost(&(at..at))?;
     let statements = std::iter::successors(view.statement_of(node), |inner| view.statement_of(index.parent(*inner)?));
