@@ -136,7 +136,7 @@ onPort("a run of a port that was changed by hand is not taken for this one", {},
   await drop(page, "twin.json", changed);
   await verdict(page).waitFor();
   assert.equal(await verdict(page).textContent(), "This run was of a different port");
-  assert.match(await page.panel().textContent(), /Its files are not those of the port shown/);
+  assert.match(await page.panel().textContent(), /has changed since this run/);
 });
 
 onPort("a difference leads to the line of the port", { width: 360, height: 800 }, async (page) => {

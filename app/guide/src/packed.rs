@@ -1,7 +1,8 @@
 //! Guides as they are built into a program: small once the whole is compressed for a download.
 //!
 //! Compression finds repetitions within the last 32 KiB. So texts of one kind are grouped: rules with rules, reasons
-//! with reasons, code with code.
+//! with reasons, code with code, and in each of them those of sections with one anchor, which are about the same in guides
+//! of several targets.
 
 use crate::model::{Condition, Defined, Guide, Section};
 
@@ -58,27 +59,37 @@ fn without_lines(conditions: &mut [Condition]) {
 #[must_use]
 pub fn pack(mut guides: Vec<Guide>) -> (Vec<Guide>, String) {
     let mut packed = String::new();
+    for text in names(&mut guides) {
+        packed.push_str(text);
+        packed.push(END);
+    }
     for text in texts(&mut guides) {
         packed.push_str(text);
         packed.push(END);
         text.clear();
     }
+    names(&mut guides).for_each(String::clear);
     (guides, packed)
 }
 
 /// Restores them.
 #[must_use]
 pub fn unpack(mut guides: Vec<Guide>, packed: &str) -> Vec<Guide> {
-    for (text, own) in texts(&mut guides).into_iter().zip(packed.split(END)) {
-        own.clone_into(text);
-    }
+    let mut packed = packed.split(END);
+    let mut restore = |text: &mut String| packed.next().unwrap_or_default().clone_into(text);
+    names(&mut guides).for_each(&mut restore);
+    texts(&mut guides).into_iter().for_each(restore);
     guides
 }
 
-/// The texts of all sections, by kind.
+/// Anchors and titles of all sections.
+fn names(guides: &mut [Guide]) -> impl Iterator<Item = &mut String> {
+    guides.iter_mut().flat_map(|guide| &mut guide.sections).flat_map(|section| [&mut section.id, &mut section.title])
+}
+
+/// The other texts of all sections, by kind and anchor.
 fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
     let [
-        mut names,
         mut reasons,
         mut bounds,
         mut sources,
@@ -89,11 +100,12 @@ fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
         mut messages,
         mut code,
         mut said,
-    ] = [const { Vec::new() }; 11];
-    for section in guides.iter_mut().flat_map(|guide| &mut guide.sections) {
-        let Section { id, title, reason, holds_for, source, citations, .. } = section;
+    ] = [const { Vec::new() }; 10];
+    let mut sections: Vec<&mut Section> = guides.iter_mut().flat_map(|guide| &mut guide.sections).collect();
+    sorting::by(&mut sections, |a, b| a.id.cmp(&b.id));
+    for section in sections {
+        let Section { reason, holds_for, source, citations, .. } = section;
         let Section { remedy, says, says_nothing, rules, definitions, examples, .. } = section;
-        names.extend([id, title]);
         reasons.push(reason);
         bounds.push(holds_for);
         sources.push(source);
@@ -115,10 +127,7 @@ fn texts(guides: &mut [Guide]) -> Vec<&mut String> {
         }
         code.extend(examples.iter_mut().map(|example| &mut example.text));
     }
-    [names, reasons, bounds, sources, links, patches, conditions, lists, messages, code, said]
-        .into_iter()
-        .flatten()
-        .collect()
+    [reasons, bounds, sources, links, patches, conditions, lists, messages, code, said].into_iter().flatten().collect()
 }
 
 fn texts_of_conditions<'g>(conditions: &'g mut [Condition], texts: &mut Vec<&'g mut String>) {

@@ -27,7 +27,7 @@ pub(super) fn TakeAway() -> impl IntoView {
             {commands.portolan.map(installed)}
         }
         .into_any(),
-        None => view! { <p>"No file of this project is a program that can be run, so there is nothing to compare."</p> }.into_any(),
+        None => view! { <p>"No file of this project is a program, so there is nothing to compare."</p> }.into_any(),
     }
     };
     view! {
@@ -40,7 +40,7 @@ pub(super) fn TakeAway() -> impl IntoView {
 
 fn installed(command: String) -> impl IntoView {
     view! {
-        <p>"Or, where the command is installed, in the project’s folder, with the program’s own arguments after " <code>"--"</code> ":"</p>
+        <p>"Or, if the command is installed, in the project’s folder, with the program’s arguments after " <code>"--"</code> ":"</p>
         <pre tabindex="0" role="region" aria-label="Command in the project’s folder"><code>{command}</code></pre>
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn Verdict(run: TwinRun) -> impl IntoView {
     let stale = stale.then(|| {
         view! {
             <p>
-                "Its files are not those of the port shown: the code, the target or an option has changed since. Download the archive again and rerun it."
+                "The code, the target or an option has changed since this run. Download the archive again and rerun it."
             </p>
         }
     });
