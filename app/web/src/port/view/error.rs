@@ -72,7 +72,7 @@ fn Answer(found: Arc<Explanation>) -> impl IntoView {
             <section class="answer">
                 <h3>"Not known here"</h3>
                 <p>
-                    "No section of the guides answers a line of this log. If the log has an earlier error, paste that part, too: the first exception is usually the cause."
+                    "No section of the guides answers a line of this log. If it has an earlier error, paste that part, too: the first exception is usually the cause."
                 </p>
             </section>
         }

@@ -58,7 +58,7 @@ pub(super) fn Controls() -> impl IntoView {
                 />
                 "Hide done"
             </label>
-            <label class="switch" title="One comment above each statement with something left to do, in the port and its patch. A later port removes those that are done.">
+            <label class="switch" title="One comment above each statement with something left to do. A later port removes those that are done.">
                 <input
                     type="checkbox"
                     id="annotate"

@@ -15,7 +15,7 @@ pub(super) fn TakeAway() -> impl IntoView {
         match commands.get() {
         Some(commands) => view! {
             <p>
-                "On a machine with Python and PyTorch or TensorFlow, without the accelerator: the original and the port train from the same weights with the same data, and their losses, gradients and weights are compared step by step."
+                "On a machine with Python and PyTorch or TensorFlow, without the accelerator: original and port train from the same weights with the same data, and losses, gradients and weights are compared step by step."
             </p>
             <p>
                 <button class="button small" id="take-twin" on:click=move |_| twin_archive(session)>
