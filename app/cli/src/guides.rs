@@ -5,6 +5,7 @@ use crate::usage::usage;
 use anyhow::{Context, Result};
 use codemod::RecipeSet;
 use guide::{Guide, Page};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,9 +55,14 @@ pub(crate) fn compiled(pages: &[Page], added: bool) -> Option<(Vec<Guide>, Recip
     }
 }
 
+/// Prints errors, each once: one in shared text is one of several guides.
 pub(crate) fn report(faults: &[impl Display]) {
-    for fault in faults {
-        say_line!("{fault}");
+    let mut said = BTreeSet::new();
+    for fault in faults.iter().map(ToString::to_string) {
+        if !said.contains(&fault) {
+            say_line!("{fault}");
+            said.insert(fault);
+        }
     }
 }
 

@@ -71,6 +71,35 @@ fn update_fills_what_is_empty_or_stale() {
 }
 
 #[test]
+fn text_that_guides_share_is_filled_and_reported_where_it_is() {
+    let shared = |rule: &str| {
+        format!(
+            "+++\ntitle = \"Shared\"\nshared = true\n+++\n## Move {{#move}}\n\n```diff rule\n- $M.to_gpu()\n+ {rule}\n```\n\n\
+             ```python before\nnet.to_gpu()\n```\n```python after\n```\n"
+        )
+    };
+    let target = |name: &str| {
+        format!(
+            "+++\ntitle = \"{name}\"\ntarget = \"{name}\"\ndescription = \"For tests.\"\nsdks = [\"1.0\"]\norder = 1\n[facts]\ndevice = \"{name}\"\n+++\n\n\
+             ## Move the model {{#move}}\n\nIt has to be there.\n\n```include devices#move\n```\n\nHolds for: every version.\n\nSource: made up.\n"
+        )
+    };
+    let right = shared("$M.to(\"{{fact.device}}\")");
+    let pages = [("guides/one.md", &*target("one")), ("guides/two.md", &target("two")), ("guides/devices.md", &right)];
+    let home = folder(&pages);
+    let ran = portolan_with(home.path(), &["recipes", "test"], b"", &[("UPDATE", "1")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let text = read(home.path(), "guides/devices.md");
+    assert!(text.contains("```python after\nnet.to(\"{{fact.device}}\")\n```\n"), "{text}");
+
+    let wrong = shared("$N.to(\"{{fact.device}}\")");
+    let home = folder(&[pages[0], pages[1], ("guides/devices.md", &wrong)]);
+    let ran = portolan(home.path(), &["recipes", "test"]);
+    assert_eq!((ran.code, ran.err.lines().count()), (1, 1), "{ran:?}");
+    assert!(ran.err.starts_with("guides/devices.md:9: ") && ran.err.contains("$N"), "{ran:?}");
+}
+
+#[test]
 fn the_list_has_every_recipe() {
     let home = folder(&[]);
     let text = portolan(home.path(), &["recipes", "list"]);
