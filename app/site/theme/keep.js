@@ -7,7 +7,7 @@ const standIn = (selector) => document.querySelector(`.stand-in ${selector}`);
 const expect = () => document.querySelector(".port-result.stand-in")?.classList.add("coming");
 // A choice that is made and taken back is a choice, too.
 addEventListener("change", ({ target }) => {
-  if (target.closest(".port-bar.stand-in")) target.dataset.chosen = "yes";
+  if (target.closest?.(".port-bar.stand-in")) target.dataset.chosen = "yes";
 });
 // The field of a word that an input method has not finished must stay.
 for (const [event, isOpen] of [["compositionstart", true], ["compositionend", false]]) {
