@@ -69,7 +69,7 @@ fn faults_have_their_place() {
     );
     check_faults(
         &[("g/s.md", "+++\nshared = true\n+++\n### A\n\n```include s#b\n```\n")],
-        &["g/s.md:1: missing field `title`"],
+        &["g/s.md:2: missing field `title`"],
     );
     check_faults(
         &[("g/s.md", "+++\ntitle = \"S\"\nshared = true\n+++\n### A\n\n```include s#b\n```\n## B {#b}\n## C {#b}\n")],
