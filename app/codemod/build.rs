@@ -20,7 +20,8 @@ fn main() {
     let mut guides = Vec::new();
     let mut faults = Vec::new();
     match guide::pages(files.iter().map(|(path, text)| (&**path, &**text))) {
-        Ok(pages) => {
+        Ok((pages, unused)) => {
+            faults.extend(unused);
             for page in pages {
                 match page.parse() {
                     Ok(guide) => guides.push(guide),
@@ -31,6 +32,7 @@ fn main() {
         Err(errors) => faults.extend(errors),
     }
     if !faults.is_empty() {
+        faults.dedup();
         faults.iter().for_each(|fault| println!("cargo::error={fault}"));
         std::process::exit(1);
     }

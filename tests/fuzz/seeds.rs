@@ -77,7 +77,8 @@ pub(crate) fn projects() -> Vec<Seed> {
 fn guides() -> Vec<guide::Guide> {
     let text = |(path, bytes): Seed| Some((path.replacen('-', "/", 1), String::from_utf8(bytes).ok()?));
     let files: Vec<(String, String)> = files("guides", ".md").into_iter().filter_map(text).collect();
-    let pages = guide::pages(files.iter().map(|(path, text)| (&**path, &**text))).unwrap_or_default();
+    let pages = guide::pages(files.iter().map(|(path, text)| (&**path, &**text)))
+        .map_or_else(|_| Vec::new(), |(pages, _)| pages);
     pages.iter().filter_map(|page| page.parse().ok()).collect()
 }
 

@@ -198,7 +198,7 @@ fn an_example_that_a_link_names_opens() {
         .flatten()
         .map(|entry| (entry.path().display().to_string(), std::fs::read_to_string(entry.path()).expect("UTF-8")))
         .collect();
-    let pages = guide::pages(files.iter().map(|(path, text)| (&**path, &**text))).expect("guides of ours are right");
+    let pages = guide::pages(files.iter().map(|(path, text)| (&**path, &**text))).expect("guides of ours are right").0;
     let packed = |name: &str| {
         let path = guides.join(format!("{name}.md")).display().to_string();
         let page = pages.iter().find(|page| page.path == path).expect("a guide that had recipes is there");

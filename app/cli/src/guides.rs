@@ -4,7 +4,7 @@ use crate::said::say_line;
 use crate::usage::usage;
 use anyhow::{Context, Result};
 use codemod::RecipeSet;
-use guide::{Guide, Page};
+use guide::{Guide, GuideError, Page};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs;
@@ -13,15 +13,15 @@ use std::path::{Path, PathBuf};
 /// The recipes of a port: the built-in ones, with those of a folder if there is one.
 pub(crate) fn recipes(folder: Option<&Path>) -> Result<&'static RecipeSet> {
     let Some(folder) = folder else { return Ok(RecipeSet::embedded()) };
-    match pages(&read(folder)?).and_then(|pages| compiled(&pages, true)) {
+    match pages(&read(folder)?).and_then(|(pages, _)| compiled(&pages, true)) {
         // Needed until the end, like the built-in ones.
         Some((_, recipes)) => Ok(Box::leak(Box::new(recipes))),
         None => Err(usage(format!("--guides {}: its recipes can't be used, as said above", folder.display())).into()),
     }
 }
 
-/// The guides among files, with the text that they include; errors are printed.
-pub(crate) fn pages(files: &[(PathBuf, String)]) -> Option<Vec<Page>> {
+/// The guides among files, with the text that they include, and what of it is not used; errors are printed.
+pub(crate) fn pages(files: &[(PathBuf, String)]) -> Option<(Vec<Page>, Vec<GuideError>)> {
     let shown: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
     let read = guide::pages(shown.iter().zip(files).map(|(path, (_, text))| (&**path, &**text)));
     read.map_err(|faults| report(&faults)).ok()

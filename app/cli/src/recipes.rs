@@ -7,9 +7,9 @@ use crate::output::print;
 use crate::said::say_line;
 use anyhow::{Context, Result};
 use codemod::{CheckFailure, RecipeInfo, RecipeSet, TargetOption, check_guide, check_samples};
-use guide::{Guide, Page};
+use guide::{ExampleKind, Guide, Page};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 /// fences that differ from the engine's output are rewritten first.
 pub(crate) fn test(dir: &Path, added: bool) -> Result<bool> {
     let mut files = guides::read(dir)?;
-    let Some(mut pages) = guides::pages(&files) else { return Ok(false) };
+    let Some((mut pages, mut unused)) = guides::pages(&files) else { return Ok(false) };
     let Some((mut guides, mut recipes)) = compiled(&pages, added) else { return Ok(false) };
     if std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty() && value != "0")
         && update(&mut files, &pages, &guides, &recipes)?
     {
         let Some(filled) = guides::pages(&files) else { return Ok(false) };
-        pages = filled;
+        (pages, unused) = filled;
         match compiled(&pages, added) {
             Some(again) => (guides, recipes) = again,
             None => return Ok(false),
@@ -37,8 +37,10 @@ pub(crate) fn test(dir: &Path, added: bool) -> Result<bool> {
         (failure.path, failure.line) = (path.to_string(), line);
     }
     report(&failures);
+    report(&unused);
     let count = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.cases().len()).sum::<usize>();
-    let verdict = if failures.is_empty() { "all hold".to_string() } else { count_of(failures.len(), "fault") };
+    let faults = failures.len() + unused.len();
+    let verdict = if faults == 0 { "all hold".to_string() } else { count_of(faults, "fault") };
     let samples = guides.iter().flat_map(|guide| &guide.sections).map(|section| section.says.len()).sum::<usize>();
     let is_own = |recipe: &&RecipeInfo| {
         let guide = recipe.id.split_once('#').map_or("", |(guide, _)| guide);
@@ -48,36 +50,66 @@ pub(crate) fn test(dir: &Path, added: bool) -> Result<bool> {
     let (recipes, examples) = (count_of(recipes, "recipe"), count_of(count, "example"));
     let samples = count_of(samples, "sample");
     say_line!("portolan: {recipes}, {examples}, {samples} of messages: {verdict}");
-    Ok(failures.is_empty())
+    Ok(faults == 0)
 }
 
-/// Writes the engine's output into the fences. Returns whether a file changed. A fence that several targets share gets the
-/// output of the first of them, with its facts by their names.
+/// An `after` fence: its file, and the line of its info string.
+type Fence = (String, usize);
+
+/// Writes the engine's output into the fences. Returns whether a file changed. A fence that several guides include has one text
+/// for all of them, with facts by their names; if there is none, it stays as it is.
 fn update(files: &mut [(PathBuf, String)], pages: &[Page], guides: &[Guide], recipes: &RecipeSet) -> Result<bool> {
-    let mut fills: BTreeMap<(String, usize), String> = BTreeMap::new();
+    let mut wanted: BTreeMap<Fence, Vec<(&Page, String)>> = BTreeMap::new();
+    let mut stale: BTreeSet<Fence> = BTreeSet::new();
     for (page, guide) in pages.iter().zip(guides) {
-        for (line, new) in check_guide(guide, recipes).into_iter().filter_map(|failure| failure.fill) {
-            let (path, at) = page.place(line);
-            let new = if path == page.path { new } else { page.shared_form(&new) };
-            fills.entry((path.to_string(), at)).or_insert(new);
+        let fills = check_guide(guide, recipes).into_iter().filter_map(|failure| failure.fill);
+        let fills: BTreeMap<usize, String> = fills.collect();
+        let examples = guide.sections.iter().flat_map(|section| &section.examples);
+        for example in examples.filter(|example| example.kind == ExampleKind::After) {
+            let (path, line) = page.place(example.line - 1);
+            let fence = (path.to_string(), line);
+            if fills.contains_key(&example.line) {
+                stale.insert(fence.clone());
+            }
+            let text = fills.get(&example.line).unwrap_or(&example.text).clone();
+            wanted.entry(fence).or_default().push((page, text));
         }
     }
     let mut changed = false;
     for (path, text) in files.iter_mut() {
         let shown = path.display().to_string();
-        let fills: Vec<(usize, &String)> =
-            fills.iter().filter(|((path, _), _)| *path == shown).map(|((_, line), new)| (*line, new)).collect();
+        let mut filled = 0;
         // From the last to the first: lines below a filled fence move.
-        for (line, new) in fills.iter().rev() {
-            *text = guide::fill_after(text, *line, new);
+        for fence in stale.iter().rev().filter(|(path, _)| *path == shown) {
+            match common_text(&shown, &wanted[fence]) {
+                Some(new) => {
+                    *text = guide::fill_after(text, fence.1 + 1, &new);
+                    filled += 1;
+                }
+                None => say_line!(
+                    "{shown}:{}: this `after` is not the same for all targets, even with facts: write the example in their guides",
+                    fence.1
+                ),
+            }
         }
-        if !fills.is_empty() {
+        if filled > 0 {
             fs::write(&*path, &*text).with_context(|| format!("{} can't be written", path.display()))?;
-            say_line!("{}: {} `after` fences written; review the diff", path.display(), fills.len());
+            say_line!("{}: {filled} `after` fences written; review the diff", path.display());
             changed = true;
         }
     }
     Ok(changed)
+}
+
+/// The text of a fence in a file that becomes what each page wants.
+fn common_text(file: &str, wanted: &[(&Page, String)]) -> Option<String> {
+    if let [(page, text)] = wanted
+        && page.path == file
+    {
+        return Some(text.clone());
+    }
+    let is_common = |form: &String| wanted.iter().all(|(page, text)| page.filled(form).as_ref() == Some(text));
+    wanted.iter().flat_map(|(page, text)| page.shared_forms(text)).find(is_common)
 }
 
 /// Prints the recipes of this build.

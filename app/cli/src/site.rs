@@ -43,7 +43,7 @@ pub(crate) fn write_pages(args: &BuildArgs) -> Result<Result<Written, String>> {
     let files: Vec<(String, String)> =
         read_guides(guides)?.into_iter().map(|(path, text)| (path.display().to_string(), text)).collect();
     let pages = match guide::pages(files.iter().map(|(path, text)| (&**path, &**text))) {
-        Ok(pages) => pages,
+        Ok((pages, _)) => pages,
         Err(faults) => return Ok(Err(faults.iter().map(|fault| format!("{fault}\n")).collect())),
     };
     let port_page = match &args.port_page {
@@ -121,8 +121,8 @@ fn last_changes(folder: &Path, guides: &[Page], mut log: Child) -> BTreeMap<Stri
             continue;
         }
         let path = folder.join(&line).display().to_string();
-        if guides.iter().any(|guide| guide.path == path) {
-            days.entry(path).or_insert_with(|| day.clone());
+        for guide in guides.iter().filter(|guide| guide.files().contains(&*path)) {
+            days.entry(guide.path.clone()).or_insert_with(|| day.clone());
         }
         if days.len() == guides.len() {
             break;

@@ -59,7 +59,7 @@ pub fn is_guide(text: &str) -> bool {
 
 /// Parses the front matter, whose first line is line 2 of the file.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> FrontMatter {
-    let line_of = |offset: usize| 2 + text[..offset.min(text.len())].matches('\n').count();
+    let line_of = |offset: usize| line_of(text, offset);
     match toml::from_str::<Page>(text) {
         Ok(page) => page.checked(line_of, faults),
         Err(error) => {
@@ -67,6 +67,11 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> FrontMatter {
             FrontMatter::default()
         }
     }
+}
+
+/// The line in the file of an offset in its front matter.
+pub(crate) fn line_of(text: &str, offset: usize) -> usize {
+    2 + text[..offset.min(text.len())].matches('\n').count()
 }
 
 /// The keys of a page. Options and fields are sorted by name; [`in_page_order`] restores the page's order.
@@ -100,8 +105,8 @@ struct Page {
     #[serde(default)]
     variable: SortedMap<String, Variable>,
     /// For [`crate::pages`].
-    #[serde(rename = "facts")]
-    _facts: Option<IgnoredAny>,
+    #[serde(default, rename = "facts")]
+    _facts: SortedMap<String, String>,
     /// How a training is launched on the target: the crate `launch` reads it from the same front matter.
     #[serde(rename = "launch")]
     _launch: Option<IgnoredAny>,

@@ -41,7 +41,16 @@ const PRINTED: usize = 100;
 
 /// Builds every page: paths from the site's root with `/`, and contents. The same input produces the same bytes.
 pub fn build(input: &Input<'_>) -> Result<BTreeMap<String, Vec<u8>>, Vec<SiteError>> {
-    write_all(input).map_err(|faults| faults.into_iter().map(|fault| fault.located(input.guides)).collect())
+    write_all(input).map_err(|faults| {
+        // An error in shared text is one of several guides.
+        let mut distinct: Vec<SiteError> = Vec::new();
+        for fault in faults.into_iter().map(|fault| fault.located(input.guides)) {
+            if !distinct.contains(&fault) {
+                distinct.push(fault);
+            }
+        }
+        distinct
+    })
 }
 
 /// The pages; errors have the lines of the guides' whole text.

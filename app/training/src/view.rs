@@ -22,7 +22,7 @@ pub struct FileView<'t> {
     pub(crate) optimizers: OnceCell<Vec<Id>>,
     differentiates: OnceCell<Option<Id>>,
     turns: OnceCell<Vec<Id>>,
-    given_devices: OnceCell<Vec<Id>>,
+    device_targets: OnceCell<Vec<Id>>,
 }
 
 impl<'t> Deref for FileView<'t> {
@@ -61,7 +61,7 @@ impl<'t> FileView<'t> {
             optimizers: OnceCell::new(),
             differentiates: OnceCell::new(),
             turns: OnceCell::new(),
-            given_devices: OnceCell::new(),
+            device_targets: OnceCell::new(),
             file,
         }
     }
@@ -72,10 +72,10 @@ impl<'t> FileView<'t> {
     }
 
     /// The targets of assignments whose value is a device, by a test that is always the same: they are collected once.
-    pub fn given_devices(&self, is_device: impl Fn(Id) -> bool) -> &[Id] {
+    pub fn device_targets(&self, is_device: impl Fn(Id) -> bool) -> &[Id] {
         let target =
             |assignment: Assign<'_, '_>| assignment.value().filter(|value| is_device(*value)).and(assignment.target());
-        self.given_devices.get_or_init(|| self.file.index.assignments().filter_map(target).collect())
+        self.device_targets.get_or_init(|| self.file.index.assignments().filter_map(target).collect())
     }
 
     /// Whether the file has signs of gradients that are part of the result: forces, penalties, second derivatives.

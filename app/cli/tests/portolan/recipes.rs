@@ -100,6 +100,33 @@ fn text_that_guides_share_is_filled_and_reported_where_it_is() {
 }
 
 #[test]
+fn a_shared_fence_is_only_filled_with_what_is_right_for_all_targets() {
+    let shared = "+++\ntitle = \"Shared\"\nshared = true\n+++\n## Move {#move}\n\n\
+                  ```python before\nimport os\nnet.to_gpu()\n```\n```python after\n{{fact.prologue}}\n```\n";
+    let target = |name: &str, prologue: &str, to: &str| {
+        format!(
+            "+++\ntitle = \"{name}\"\ntarget = \"{name}\"\ndescription = \"For tests.\"\nsdks = [\"1.0\"]\norder = 1\n\
+             [facts]\nprologue = \"{prologue}\"\n+++\n\n## Move the model {{#move}}\n\nIt has to be there.\n\n\
+             ```diff rule\n- $M.to_gpu()\n+ $M.to({to})\n```\n\n```include devices#move\n```\n\nHolds for: every version.\n\nSource: made up.\n"
+        )
+    };
+    let update = |two: &str| {
+        let one = target("one", "import os\\n", "1");
+        let home = folder(&[("guides/one.md", &*one), ("guides/two.md", two), ("guides/devices.md", shared)]);
+        let ran = portolan_with(home.path(), &["recipes", "test"], b"", &[("UPDATE", "1")]);
+        (ran, read(home.path(), "guides/devices.md"))
+    };
+    // What the first target calls its prologue is the program's own.
+    let (ran, text) = update(&target("two", "", "1"));
+    assert!(text.ends_with("```python after\nimport os\nnet.to(1)\n```\n"), "{text}");
+    assert!(ran.err.contains("no shared text has `{{fact.prologue}}`"), "{ran:?}");
+
+    let (ran, text) = update(&target("two", "", "2"));
+    assert_eq!((ran.code, &*text), (1, shared), "{ran:?}");
+    assert!(ran.err.contains("guides/devices.md:11: this `after` is not the same for all targets"), "{ran:?}");
+}
+
+#[test]
 fn the_list_has_every_recipe() {
     let home = folder(&[]);
     let text = portolan(home.path(), &["recipes", "list"]);

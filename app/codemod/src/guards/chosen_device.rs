@@ -41,7 +41,7 @@ impl Held {
 pub(super) fn chosen_at<'t>(view: &FileView<'t>, project: &ProjectFacts<'_, '_>, at: Id) -> Option<(&'t str, Held)> {
     let index = &view.index;
     let file = project.origins.number(&view.file)?;
-    let assigned = view.given_devices(|value| held_by(view, value, DEPTH).is_some());
+    let assigned = view.device_targets(|value| held_by(view, value, DEPTH).is_some());
     let assigned = assigned.iter().filter_map(|target| dotted(index, *target)).filter(|name| is_candidate(name));
     let function = view.function_of(at).and_then(|f| index.function(f));
     let given = function.into_iter().flat_map(|f| f.parameters()).map(|parameter| parameter.name);

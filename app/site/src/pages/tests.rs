@@ -45,7 +45,7 @@ ls <x
 const WRITING: &str = "+++\ntitle = \"Writing\"\ndescription = \"How to.\"\norder = 9\n+++\n## How\n";
 
 fn outcome(guides: &[(&str, &str)], port_page: Option<&str>) -> Result<BTreeMap<String, String>, String> {
-    let guides = guide::pages(guides.iter().copied()).expect("nothing is included");
+    let guides = guide::pages(guides.iter().copied()).expect("nothing is included").0;
     let changed = BTreeMap::from([("guides/hpu.md".to_string(), "2026-11-21".to_string())]);
     let input = Input {
         guides: &guides,
