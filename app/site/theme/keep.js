@@ -22,7 +22,6 @@ function attend() {
   const asked = new URLSearchParams(location.hash.slice(1)).get("target");
   if (!list.dataset.chosen && [...list.options].some(({ value }) => value === asked)) {
     list.value = asked;
-    list.dataset.chosen = "no";
   }
   if (/^#(s|example|at)=/.test(location.hash)) expect();
   const typed = typedBefore();

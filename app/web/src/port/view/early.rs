@@ -39,25 +39,21 @@ pub(super) fn targets() -> Vec<(String, String)> {
     entries
 }
 
-/// Whether the user has used a control. `keep.js` records that; without it, a control that `differs` was used.
-fn is_chosen(control: &Element, differs: bool) -> bool {
-    control.get_attribute("data-chosen").map_or(differs, |chosen| chosen == "yes")
+/// Whether the user has used a control: `keep.js` records that.
+fn is_chosen(control: &impl AsRef<Element>) -> bool {
+    control.as_ref().has_attribute("data-chosen")
 }
 
 /// Applies what was chosen in the bar. Returns the id of the control that continues the focused one.
 pub(super) fn choose(session: Session) -> Option<&'static str> {
     let lists = ["target", "style"].map(|id| (id, stand_in::<HtmlSelectElement>(&format!(".{id}"))));
-    let of = |list: &Option<HtmlSelectElement>| {
-        list.as_ref().filter(|list| is_chosen(list, list.selected_index() > 0)).map(HtmlSelectElement::value)
-    };
+    let of =
+        |list: &Option<HtmlSelectElement>| list.as_ref().filter(|list| is_chosen(*list)).map(HtmlSelectElement::value);
     let switch = stand_in::<HtmlInputElement>("input");
     let early = Early {
         target: of(&lists[0].1),
         style: of(&lists[1].1).map(|word| Style::named(&word).unwrap_or_default()),
-        allow_unsafe: switch
-            .as_ref()
-            .filter(|switch| is_chosen(switch, switch.checked()))
-            .map(HtmlInputElement::checked),
+        allow_unsafe: switch.as_ref().filter(|switch| is_chosen(*switch)).map(HtmlInputElement::checked),
     };
     if early != Early::default() {
         session.change_and_port(|state| state.choose_early(early));
