@@ -1444,6 +1444,30 @@ onPage("coloured words of the source stand where they are typed", {}, async (pag
   for (const word of keywords) assert.ok(word.left >= Math.max(...numbers.map((number) => number.right)) - 0.5, "a word is among the line numbers");
 });
 
+onPage("the caret of a long source is at the letters that are painted", {}, async (page) => {
+  const lines = Array.from({ length: 1_000 }, (_, n) => `value_${n} = number_${n}`);
+  await page.chooseFiles([{ name: "long.py", text: [...lines, ""].join("\n") }]);
+  await page.settled();
+  for (const line of [0, 99, 100, 550, 990]) {
+    await page.page.evaluate((line) => (document.querySelector("#editor-scroll").scrollTop = Math.max(0, line - 5) * 20), line);
+    await page.page.locator("#painted .ln", { hasText: `value_${line} ` }).waitFor();
+    const [typed, painted] = await page.page.evaluate((word) => {
+      const place = (root) => {
+        const walker = document.createTreeWalker(document.querySelector(root), NodeFilter.SHOW_TEXT);
+        while (walker.nextNode() && !walker.currentNode.data.includes(word));
+        const range = new Range();
+        const end = walker.currentNode.data.indexOf(word) + word.length;
+        range.setStart(walker.currentNode, end - 1);
+        range.setEnd(walker.currentNode, end);
+        const { left, top } = range.getBoundingClientRect();
+        return [left, top];
+      };
+      return ["#source", "#painted"].map(place);
+    }, `number_${line}`);
+    for (const at of [0, 1]) assert.ok(Math.abs(typed[at] - painted[at]) < 1, `line ${line}: ${typed} and ${painted}`);
+  }
+});
+
 /** Edits a line of the source like a person, at its end, and waits for the port. */
 async function editLine(page, line, more) {
   assert.ok(await page.page.evaluate(putCaretBehind, line), line);
