@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
                         let (path, line) = (file.path, index + 1);
                         self.fragments.push(Fragment { id, path, line, lines: Vec::new(), used: false });
                     }
-                    None => self.fault(file.path, index + 1, "a shared section begins with `## Title {#anchor}`"),
+                    None => self.fault(file.path, index + 1, "a shared section must begin with `## Title {#anchor}`"),
                 }
             } else if let Some(fragment) = self.fragments[begin..].last_mut() {
                 fragment.lines.push(line);
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
                 continue;
             };
             if lines.next().is_none_or(|(_, end)| !fence.contains(end) || fence.is_open()) {
-                self.fault(file.path, index + 1, "an `include` fence is empty: end it in the next line");
+                self.fault(file.path, index + 1, "an `include` fence must be empty: close it on the next line");
             }
             match self.fragments.iter().position(|fragment| fragment.id == id) {
                 Some(at) => self.put(&mut page, at),

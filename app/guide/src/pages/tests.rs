@@ -61,7 +61,7 @@ fn faults_have_their_place() {
             ),
             ("g/devices.md", SHARED),
         ],
-        &["g/a.md:12: an `include` fence is empty: end it in the next line"],
+        &["g/a.md:12: an `include` fence must be empty: close it on the next line"],
     );
     check_faults(
         &[("g/a.md", "+++\ntitle = \"A\"\ntarget = \"a\"\n[facts]\nunused = \"x\"\n+++\n## A\n")],
@@ -74,7 +74,7 @@ fn faults_have_their_place() {
     check_faults(
         &[("g/s.md", "+++\ntitle = \"S\"\nshared = true\n+++\n### A\n\n```include s#b\n```\n## B {#b}\n## C {#b}\n")],
         &[
-            "g/s.md:5: a shared section begins with `## Title {#anchor}`",
+            "g/s.md:5: a shared section must begin with `## Title {#anchor}`",
             "g/s.md:7: shared text can't include other text",
             "g/s.md:10: another section has the anchor `b`",
         ],
