@@ -105,8 +105,8 @@ struct Page {
     #[serde(default)]
     variable: SortedMap<String, Variable>,
     /// For [`crate::pages`].
-    #[serde(default, rename = "facts")]
-    _facts: SortedMap<String, String>,
+    #[serde(rename = "facts")]
+    _facts: Option<IgnoredAny>,
     /// How a training is launched on the target: the crate `launch` reads it from the same front matter.
     #[serde(rename = "launch")]
     _launch: Option<IgnoredAny>,
