@@ -70,6 +70,8 @@ def arguments(argv):
     parser.add_argument("--batches", type=whole(0, 1_000_000), metavar="N", help="batches per pass over a loader; 0: all (default 4; of a Jupyter kernel 0)")
     parser.add_argument("--fake-data", type=whole(0, 10_000_000), nargs="?", const=1000, default=0, metavar="N",
                         help="generate fake torchvision and Keras data sets with N training samples (default 1000)")
+    parser.add_argument("--no-data", action="store_true",
+                        help="make up samples for data that is not there, of shapes that the original's training step takes (with --twin)")
     parser.add_argument("--fake-images", action="append", default=[], metavar="FOLDER[=CLASSES]",
                         help="generate a folder of fake images with one subfolder per class (10) at the path that the program reads")
     parser.add_argument("--twin", metavar="ORIGINAL",
@@ -81,7 +83,7 @@ def arguments(argv):
     parser.add_argument("--batch-size", type=whole(1, 131072), metavar="N", help="batch size for targets that need it at startup (rdu)")
     parser.add_argument("--first", action="append", default=[], metavar="ARGS",
                         help="first start the port with these arguments, in the same folder (SambaFlow: compile …)")
-    parser.add_argument("--twin-steps", type=whole(1, 100_000), default=16, metavar="K", help="number of steps to compare (default 16)")
+    parser.add_argument("--twin-steps", type=whole(1, 100_000), metavar="K", help="number of steps to compare (default 16; with --no-data 4)")
     parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=20, help="seed of both runs (default 20)")
     parser.add_argument("--precision", choices=("float32", "target"), default="float32", help="precision of both runs: float32, or that of the programs (default float32)")
     parser.add_argument("--report", metavar="FILE", help="the port's report (portolan port --format json), for recipe names")
@@ -100,6 +102,9 @@ def arguments(argv):
             read_command(parser, options, words)
             break
     options.program = options.script
+    if options.twin_steps is None:
+        # Made-up data shows in a few steps what it can show.
+        options.twin_steps = 4 if options.no_data else 16
     is_kernel = os.path.basename(options.script) == KERNEL
     if options.steps is None:
         options.steps = 0 if is_kernel else 64
@@ -122,6 +127,8 @@ def arguments(argv):
             parser.error(f"{name}: no such file: {file}")
     if options.fake_images and options.twin is None:
         parser.error("--fake-images requires --twin, whose runs use separate folders")
+    if options.no_data and options.twin is None:
+        parser.error("--no-data requires --twin")
     if options.twin is not None and options.twin_steps < 1:
         parser.error("--twin-steps must be at least 1")
     if options.instances < 1 or not 0 <= options.instance < options.instances:
@@ -361,7 +368,7 @@ def twin_result(options, home=None):
         raise ValueError(f"--fake-images {there}: already exists and would be used unchanged")
     runner = runs.Runner(
         options.twin_steps, options.seed, options.precision, options.fake_data, made_up, projects=projects, environment=options.environment,
-        home=home)
+        home=home, no_data=options.no_data)
     start = start_of(options)
     files = ran.files(original, options.script, projects, report)
     result = twins.run(

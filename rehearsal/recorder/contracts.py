@@ -28,12 +28,16 @@ def place():
     """File and line of the program's own code that led here."""
     frame = sys._getframe(1)
     while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith(LIBRARIES) and not (file.startswith(KIT) and not file.startswith(os.path.join(KIT, "tests"))):
-            if f"{os.sep}site-packages{os.sep}" not in file:
-                return file, frame.f_lineno
+        if is_of_the_program(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return "?", 0
+
+
+def is_of_the_program(file):
+    """Whether code of this file is the program's, and none of a library's or of the kit's."""
+    is_of_kit = file.startswith(KIT) and not file.startswith(os.path.join(KIT, "tests"))
+    return not file.startswith(LIBRARIES) and not is_of_kit and f"{os.sep}site-packages{os.sep}" not in file
 
 
 def result_is_dropped():

@@ -114,7 +114,7 @@ def torchvision():
         # A program may import it from the module that it is written in, too.
         for module in (datasets, sys.modules[kind.__module__]):
             setattr(module, name, kind)
-    _own_weights(torch)
+    _own_weights_of_torchvision(torch)
 
 
 def _named(kind, base):
@@ -206,19 +206,27 @@ def _pairs(name, base):
     return _named(Made, base)
 
 
-def _own_weights(torch):
+class Own(dict):
+    """Weights, or a checkpoint with them, that stand for those that a model has."""
+
+    def __missing__(self, key):
+        return self
+
+
+def own_weights(torch):
     """Weights that would be downloaded are those that the model has."""
     import torch_calls
-
-    class Own(dict):
-        pass
 
     torch.hub.load_state_dict_from_url = lambda *_, **__: Own()
     torch_calls.around(
         torch.nn.Module, "load_state_dict",
         lambda original, self, state, *args, **kwargs: None if isinstance(state, Own) else original(self, state, *args, **kwargs))
+
+
+def _own_weights_of_torchvision(torch):
     import torchvision.models._api as api
 
+    own_weights(torch)
     api.load_state_dict_from_url = torch.hub.load_state_dict_from_url
 
 

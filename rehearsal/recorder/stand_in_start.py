@@ -4,6 +4,7 @@ import builtins
 import os
 
 import habits  # noqa: F401
+import made_up_data
 import private_files  # noqa: F401
 import stand_in_data
 from on_import import when_imported
@@ -19,6 +20,7 @@ def _torch():
     stand_in_random.follow()
     devices.install()
     twin.install()
+    made_up_data.install()
     if not _load_the_bridge():
         _watch_imports()
 
@@ -64,6 +66,8 @@ def _of(module):
     return install
 
 
+if made_up_data.FILE:
+    made_up_data.fill_in_arguments()
 when_imported("torch", _torch)
 when_imported("torch.utils.tensorboard.writer", _of("tensorboard"))
 when_imported("tensorboardX.writer", _of("tensorboardx"))

@@ -156,6 +156,10 @@ def loader(made, given):
         return
     made.__dict__["_twin"] = [_counts["loaders"], 0]
     _counts["loaders"] += 1
+    if not hasattr(made, "batch_of_one_call") and "batch_size" in given:
+        import made_up_data
+
+        given["batch_size"] = made_up_data.batch(given["batch_size"])
     instances = int(os.environ.get("STAND_IN_TWIN_INSTANCES", "1")) * int(os.environ.get("STAND_IN_TWIN_BATCHES", "1"))
     if instances > 1 and given.get("batch_sampler") is None and given.get("batch_size", 1) is not None:
         given["batch_size"] = given.get("batch_size", 1) * instances
@@ -571,6 +575,11 @@ def _settings(group):
 
 
 # ------------------------------------------------------------------------------------------------ random numbers
+
+
+def quiet_random():
+    """What is drawn inside is put back."""
+    return _state_of_random()
 
 
 @contextlib.contextmanager

@@ -42,9 +42,14 @@ def make(place, wanted, count, seed=20):
     for number in range(max(count, wanted.classes)):
         kind = number % wanted.classes
         os.makedirs(os.path.join(folder, f"class{kind}"), exist_ok=True)
-        name, data = _file(_pixels(random.Random(f"{seed} {wanted.path} {number}"), kind))
+        name, data = picture(random.Random(f"{seed} {wanted.path} {number}"), kind)
         with open(os.path.join(folder, f"class{kind}", f"{number:05}{name}"), "wb") as out:
             out.write(data)
+
+
+def picture(draw, kind):
+    """Ending and bytes of an image of a class."""
+    return _file(_pixels(draw, kind))
 
 
 def _pixels(draw, kind):

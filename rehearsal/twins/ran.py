@@ -48,7 +48,7 @@ def ran(options, result, arguments):
     """How the two were run."""
     return {
         "program": options.program.replace(os.sep, "/"), "arguments": arguments, "steps": options.twin_steps, "seed": options.seed,
-        "precision": options.precision, "fake_data": options.fake_data, "fake_images": options.fake_images, "instances": options.instances,
+        "precision": options.precision, "fake_data": options.fake_data, "fake_images": options.fake_images, "no_data": options.no_data, "instances": options.instances,
         "framework": framework(result), "python": platform.python_version(),
         "stand_ins": result.port["stand_ins"] if result.port else [],
     }

@@ -14,7 +14,7 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from . import images, notebooks
+from . import images, made_up_files, notebooks
 
 KIT = pathlib.Path(__file__).resolve().parent.parent
 # Images of a folder that is made up, where no number was given.
@@ -33,6 +33,7 @@ class Failed(Exception):
 
     def __init__(self, why, printed="", missing=()):
         super().__init__(why)
+        self.why_not_read = printed
         self.trace = notebooks.traced(printed).strip().splitlines()[-TRACE:]
         self.missing = list(missing)
 
@@ -41,8 +42,9 @@ class Runner:
     """Runs programs of one twin run: folders that look like the one it was started in, and one way to start a process."""
 
     def __init__(self, steps=16, seed=20, precision="float32", fake_data=0, fake_images=(), folder=None, timeout=None, projects=(), environment=None,
-                 home=None):
-        """`home` is the folder that the programs believe to be started in; the present one, where it is not given."""
+                 home=None, no_data=False):
+        """`home` is the folder that the programs believe to be started in; the present one, where it is not given. `no_data`: what the programs
+        would read is made up."""
         self.folder = tempfile.TemporaryDirectory() if folder is None else None
         self.root = pathlib.Path(folder or self.folder.name)
         self.home, self.counting = pathlib.Path(home or pathlib.Path.cwd()).resolve(), threading.Lock()
@@ -51,11 +53,18 @@ class Runner:
         self.images, self.samples = list(fake_images), fake_data or IMAGES
         self.common = {
             "STAND_IN_TWIN_SEED": str(seed), "STAND_IN_PRECISION": precision, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
+            # Bars of tqdm are printed at each step, not when a tenth of a second has passed.
+            "TQDM_MININTERVAL": "0", "TQDM_MINITERS": "1",
             # TensorFlow is to compute in one order, and to say less; Keras is to be that of TensorFlow.
             "TF_ENABLE_ONEDNN_OPTS": "0", "TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow",
             **({"STAND_IN_FAKE_DATA": str(fake_data)} if fake_data else {}),
             **(environment or {}),
         }
+
+        self.no_data = self.root / "no-data.json" if no_data else None
+        self.files = made_up_files.Files()
+        if no_data:
+            self.common.update({"STAND_IN_NO_DATA": str(self.no_data), "STAND_IN_FAKE_DATA": str(fake_data or 2048), "STAND_IN_TWIN_EVALUATED": "2"})
 
     precision = property(lambda self: self.common["STAND_IN_PRECISION"])
 
@@ -94,6 +103,7 @@ class Runner:
                     (place / entry.name).symlink_to(entry.resolve())
         for wanted in self.images:
             images.make(str(place), wanted, self.samples)
+        self.files.make(place)
         return place
 
     def run(self, program, arguments, machine, folders, steps=None, start=None, environment=None, before=(), must_train=True):
@@ -139,6 +149,36 @@ class Runner:
         found.update(printed=out + "\n" + err, file=record, contracts=self.root / f"contracts{number}", program=str(program))
         return found
 
+    def make_up_data(self, program, arguments, machine, batch):
+        """Has the original find the shapes of the samples that its training takes, and the files that it reads, for all runs that follow. `batch`: the
+        largest batch, or 0; where its training needs its own, that is taken."""
+        self.common["STAND_IN_NO_DATA_BATCH"] = str(batch)
+        stuck = self._search(program, arguments, machine)
+        if stuck and batch:
+            self.common["STAND_IN_NO_DATA_BATCH"] = "0"
+            stuck = self._search(program, arguments, machine) and stuck
+        if stuck:
+            place = f" ({stuck['stuck']['place']})" if stuck["stuck"].get("place") else ""
+            names = " and ".join(stuck["data"])
+            raise Failed(f"no data could be made up for {names}: with the best that was tried, {self.told(program)} ends with {stuck['stuck']['why']}{place}")
+
+    def _search(self, program, arguments, machine):
+        """What it was stuck at; None where it found what it looked for, or nothing that it needs."""
+        self.no_data.unlink(missing_ok=True)
+        while True:
+            try:
+                self.run(program, arguments, machine, [], environment={"STAND_IN_NO_DATA_FIND": "1"})
+            except Failed as failure:
+                # It ends where it has found them.
+                if not self.no_data.exists():
+                    if self.files.add(failure.why_not_read):
+                        continue
+                    raise
+            if not self.no_data.exists():
+                return None
+            found = json.loads(self.no_data.read_text(encoding="utf-8"))
+            return found if found["stuck"] else None
+
     def instances(self, program, arguments, machine, folders, environments, **options):
         """The record of several processes that train together, one for each environment."""
         store = self.root / f"store{self.count}"
@@ -160,7 +200,8 @@ class Runner:
     def start(self, argv, place, env, path):
         argv = [str(pathlib.Path(argv[0]).resolve()), *argv[1:]]
         server = os.environ.get("STAND_IN_SERVER")
-        if server:
+        # The search for shapes divides its process, and sees what ends it.
+        if server and "STAND_IN_NO_DATA_FIND" not in env:
             sys.path.append(str(KIT))
             from server import ask
 

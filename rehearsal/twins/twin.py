@@ -8,6 +8,8 @@ from . import compare, explain, notebooks, runs, starts
 COMPILED = ("ipu", "popdist", "rdu")
 
 
+# The largest batch of made-up data: few models have a dimension of this size, so that none is taken for the batch.
+SMALL_BATCH = 6
 # Stand-ins for what has nothing to do with a target.
 NO_VENDORS = {"larcv", "mpi4py"}
 
@@ -50,6 +52,9 @@ def _run(runner, target, machine, folders, original, ported, arguments, original
         # What the original draws on its device the port draws on the host.
         whole["STAND_IN_ONE_GENERATOR"] = "1"
     try:
+        if runner.no_data and not runner.no_data.exists():
+            # A program of SambaFlow is compiled for the batch that it is told at its start.
+            runner.make_up_data(original, original_arguments, source, 0 if target == "rdu" else SMALL_BATCH)
         mine = runner.run(original, original_arguments, source, [], environment=whole)
         if not mine.get("drew_on_device"):
             environment = {**(environment or {}), "STAND_IN_ONE_GENERATOR": "1"}

@@ -144,7 +144,9 @@ fn words(args: &RehearseArgs, start: &start::Start, folder: &Path, original: &Pa
     say("--twin", original.into());
     say("--report", folder.join(REPORT).into());
     say("--json", folder.join(RESULT).into());
-    say("--twin-steps", args.steps.to_string().into());
+    if let Some(steps) = args.steps {
+        say("--twin-steps", steps.to_string().into());
+    }
     say("--seed", args.seed.to_string().into());
     say("--precision", if args.precision == TwinPrecision::Target { "target" } else { "float32" }.into());
     say("--instances", args.instances.to_string().into());
@@ -159,6 +161,9 @@ fn words(args: &RehearseArgs, start: &start::Start, folder: &Path, original: &Pa
     }
     if let Some(file) = &args.html {
         say("--html", absolute(file).with_context(|| file.display().to_string())?.into());
+    }
+    if args.no_data {
+        words.push("--no-data".into());
     }
     let joined =
         args.original_args.iter().map(|line| format!("--twin-args={line}")).chain(start.options.iter().cloned());

@@ -7,6 +7,7 @@ all processes draw from the seed in `options.randomSeed`. In asynchronous modes 
 written over.
 """
 
+import made_up_data
 import torch
 import twin
 from contracts import expect, kept, refused, require
@@ -85,6 +86,7 @@ class DataLoader(torch.utils.data.DataLoader):
             require("ipu.loader", batch_size == 1 and not shuffle, "batch_sampler excludes batch_size and shuffle")
             require("popdist.sharded", not divided, "batch_sampler excludes auto_distributed_partitioning=True where there are several processes")
             batch_size = getattr(batch_sampler, "batch_size", batch_size)
+        batch_size = made_up_data.batch(batch_size)
         options.freeze()
         copies = options.replication_factor // options.input_group_size
         if copies > 1:

@@ -24,9 +24,9 @@ pub(crate) struct RehearseArgs {
     /// The program to run, if the folder has several
     #[arg(long, value_name = "FILE.py")]
     pub(crate) entry: Option<String>,
-    /// Number of optimizer steps to compare
-    #[arg(long, value_name = "K", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) steps: u32,
+    /// Number of optimizer steps to compare [default: 16; with --no-data 4]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) steps: Option<u32>,
     /// Seed of both runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) seed: u32,
@@ -39,6 +39,9 @@ pub(crate) struct RehearseArgs {
     /// Total number of replicas [default: one per instance]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) replicas: Option<u32>,
+    /// Run without the program's data: samples are made up, of the shapes that its training step takes (PyTorch; Linux and macOS)
+    #[arg(long)]
+    pub(crate) no_data: bool,
     /// Generate fake torchvision and Keras data sets with N training samples
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000", require_equals = true,
         value_parser = clap::value_parser!(u32).range(..=10_000_000))]

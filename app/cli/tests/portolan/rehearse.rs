@@ -66,6 +66,45 @@ fn a_project_is_run_beside_its_port() {
     assert_eq!((names("."), names("project"), names("project/parts")), (2, 3, 2));
 }
 
+/// Its samples come from files that nobody has here.
+const WITHOUT_DATA: &str = "\
+import torch
+
+
+class Spectra(torch.utils.data.Dataset):
+    def __init__(self, file):
+        self.rows = open(file).readlines()
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        *spectrum, kind = map(float, self.rows[index].split())
+        return torch.tensor(spectrum), int(kind)
+
+
+net = torch.nn.Linear(40, 3).cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for spectrum, kind in torch.utils.data.DataLoader(Spectra('spectra.txt'), batch_size=8, shuffle=True):
+    optimizer.zero_grad()
+    torch.nn.functional.cross_entropy(net(spectrum.cuda()), kind.cuda()).backward()
+    optimizer.step()
+";
+
+#[test]
+fn a_program_whose_data_is_not_there_is_run_on_made_up_samples() {
+    let home = folder(&[("train.py", WITHOUT_DATA)]);
+    let ran = rehearse(home.path(), &["--no-data", "--format", "json", "train.py"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let result: Value = serde_json::from_str(&ran.out).unwrap();
+    schema::check_twin(&result);
+    assert_eq!((&result["verdict"], &result["trained"]), (&"equal".into(), &vec![4, 4].into()), "{result:#}");
+    assert_eq!(result["ran"]["no_data"], true);
+    let note = result["notes"][0]["text"].as_str().unwrap();
+    let samples = "the samples of Spectra are made up, each (float32 40, whole number below ";
+    assert!(note.starts_with(samples) && note.ends_with("No such file or directory: 'spectra.txt')"), "{note}");
+}
+
 #[test]
 fn what_differs_fails_and_names_the_line() {
     let home = project();

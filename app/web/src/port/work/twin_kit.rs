@@ -66,8 +66,9 @@ fn readme(command: &str) -> String {
          TensorFlow 2.16 or newer (`python3 -m pip install tensorflow`), and everything else that the program imports;\n\
          the vendor's modules are replaced by stand-ins in `rehearsal`.\n\n\
          - Add the program's own arguments at the end of the command.\n\
-         - Copy data that the program reads by a relative path into this folder: both runs use it. `--fake-data` generates the\n\
-         \x20 data sets of torchvision and Keras, `--fake-images FOLDER` a folder of images.\n\
+         - Copy data that the program reads by a relative path into this folder: both runs use it. Or add `--no-data` before `--`:\n\
+         \x20 samples are made up, of the shapes that the training step takes. `--fake-data` generates the data sets of torchvision\n\
+         \x20 and Keras, `--fake-images FOLDER` a folder of images.\n\
          - The result is printed, and written to `twin.html`, a page with both loss curves, and to `twin.json`. Drop\n\
          \x20 `twin.json` on the page that ported the program to see it next to the changes.\n\n\
          A twin run does not test speed, memory, or whether the vendor's compiler accepts the program. For more information,\n\

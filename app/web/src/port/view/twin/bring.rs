@@ -15,14 +15,14 @@ pub(super) fn TakeAway() -> impl IntoView {
         match commands.get() {
         Some(commands) => view! {
             <p>
-                "On a machine with Python and PyTorch or TensorFlow, without the accelerator: original and port train from the same weights with the same data, and losses, gradients and weights are compared step by step."
+                "On any machine with Python and PyTorch or TensorFlow: original and port train from the same weights with the same data, and losses, gradients and weights are compared step by step."
             </p>
             <p>
                 <button class="button small" id="take-twin" on:click=move |_| twin_archive(session)>
                     "Download kit, port and original (.zip)"
                 </button>
             </p>
-            <p>"In the unpacked folder, with the program’s own arguments at the end:"</p>
+            <p>"In the unpacked folder, with the program’s own arguments at the end (without its data: " <code>"--no-data"</code> " before " <code>"--"</code> ", a minute or two):"</p>
             <pre tabindex="0" role="region" aria-label="Command in the unpacked folder"><code id="twin-command">{commands.kit}</code></pre>
             {commands.portolan.map(installed)}
         }

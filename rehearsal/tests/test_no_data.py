@@ -1,0 +1,181 @@
+"""A twin run of a program whose data is not there: `--no-data`.
+
+    python3 rehearsal/tests/test_no_data.py
+"""
+
+import importlib.util
+import pathlib
+import sys
+import tempfile
+import textwrap
+import unittest
+
+from test_twin_command import KIT, Twin
+
+sys.path.append(str(KIT / "recorder"))
+
+import made_up_data  # noqa: E402
+
+START = """
+import argparse
+import os
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(1)
+"""
+TRAINING = """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    for batch in DataLoader(data, batch_size=16, shuffle=True):
+        optimizer.zero_grad()
+        loss = loss_of(batch)
+        loss.backward()
+        optimizer.step()
+        print("loss", loss.item())
+"""
+# Photographs of a folder that is not there, with a class each.
+PHOTOGRAPHS = """
+class Photographs(Dataset):
+    def __init__(self, root):
+        self.files = sorted(os.listdir(root))
+        self.classes = sorted({name.split("_")[0] for name in self.files})
+
+    def __len__(self):
+        return len(self.files)
+
+    def __getitem__(self, index):
+        image = torch.load(self.files[index])
+        sample = {"image": image, "label": self.classes.index(self.files[index].split("_")[0])}
+        return sample
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--data", required=True)
+data = Photographs(parser.parse_args().data)
+net = nn.Sequential(nn.Conv2d(1, 4, 3, 2), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 13 * 13, len(data.classes))).to("cuda")
+
+def loss_of(batch):
+    return F.cross_entropy(net(batch["image"].to("cuda")), batch["label"].to("cuda"))
+"""
+# Rows of a series, read by a class that has no base, and what comes next.
+SERIES = """
+class Series:
+    def __init__(self, path):
+        with open(path) as lines:
+            self.rows = [[float(word) for word in line.split(";")] for line in lines]
+
+    def __len__(self):
+        return len(self.rows) - 12
+
+    def __getitem__(self, index):
+        return torch.tensor(self.rows[index : index + 12]), torch.tensor(self.rows[index + 12])
+
+data = Series("series/train.txt")
+net = nn.LSTM(5, 24, batch_first=True).to("cuda")
+head = nn.Linear(24, 5).to("cuda")
+
+def loss_of(batch):
+    past, following = batch
+    return F.mse_loss(head(net(past.to("cuda"))[0][:, -1]), following.to("cuda"))
+"""
+# A text beside the program, in numbers.
+TEXT = """
+words = open("corpus.txt").read().split()
+numbers = {word: number for number, word in enumerate(sorted(set(words)))}
+tokens = torch.tensor([numbers[word] for word in words])
+data = torch.utils.data.TensorDataset(tokens[:-1], tokens[1:])
+net = nn.Sequential(nn.Embedding(len(numbers), 8), nn.Linear(8, len(numbers))).to("cuda")
+
+def loss_of(batch):
+    return F.cross_entropy(net(batch[0].to("cuda")), batch[1].to("cuda"))
+"""
+# A label that the training compares with itself, and finds wrong.
+NEVER = """
+class Never(Dataset):
+    def __init__(self):
+        raise FileNotFoundError("never.bin")
+
+    def __len__(self):
+        return 10
+
+    def __getitem__(self, index):
+        return self.items[index]
+
+data, net = Never(), nn.Linear(2, 2).to("cuda")
+
+def loss_of(batch):
+    raise ValueError("this is not what I train on")
+"""
+
+
+def ported(original):
+    return "import os\nos.environ.setdefault('PT_HPU_LAZY_MODE', '0')\nimport habana_frameworks.torch.core\n" + original.replace('"cuda"', '"hpu"')
+
+
+def run(program, change=lambda port: port, **options):
+    original = START + program + TRAINING
+    return Twin({"train.py": original}, {"train.py": change(ported(original))}, "--no-data", **options)
+
+
+class NoData(unittest.TestCase):
+    def check(self, program, sample):
+        done = run(program)
+        self.assertEqual((done.status, done.result and done.result["verdict"]), (0, "equal"), done.out + done.err)
+        self.assertEqual(done.result["trained"], [4, 4])
+        self.assertTrue(done.result["ran"]["no_data"])
+        self.assertIn(sample, "\n".join(note["text"] for note in done.result["notes"] if note["kind"] == "data") + "\n")
+
+    def test_samples_have_the_shapes_that_the_training_takes(self):
+        self.check(PHOTOGRAPHS, "the samples of Photographs are made up, each {image: float32 1 × 28 × 28, label: whole number below")
+        self.check(SERIES, " × 5, float32 5) (FileNotFoundError")
+
+    def test_a_text_is_made_up_as_a_file(self):
+        self.check(TEXT, "")
+
+    def test_a_port_that_trains_otherwise_differs(self):
+        done = run(PHOTOGRAPHS, lambda port: port.replace("lr=0.1", "lr=0.2"))
+        self.assertEqual((done.status, done.result["verdict"]), (1, "differs"), done.out + done.err)
+
+    def test_a_program_that_takes_no_sample_says_where_it_stopped(self):
+        done = run(NEVER)
+        self.assertEqual(done.status, 1)
+        self.assertIn("no data could be made up for Never: with the best that was tried, the original (train.py) ends with "
+                      "ValueError: this is not what I train on (train.py:", done.out)
+
+    def test_data_that_is_there_is_read(self):
+        done = run(SERIES, files={"series/train.txt": "".join("1;2;3;4;5\n" for _ in range(40))}.items())
+        self.assertEqual((done.status, done.result["notes"]), (0, []), done.out + done.err)
+
+
+class Guessed(unittest.TestCase):
+    def check(self, body, structure):
+        """`structure`: a sample as its class says it, with 0 for each tensor."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "read.py"
+            file.write_text("class Data:\n" + textwrap.indent(textwrap.dedent(body), "    "), encoding="utf-8")
+            spec = importlib.util.spec_from_file_location("read", file)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            sys.modules["read"] = module
+            self.addCleanup(sys.modules.pop, "read", None)
+            self.assertEqual(_short(made_up_data.guessed(module.Data)), structure)
+
+    def test_a_sample_is_what_the_class_returns(self):
+        self.check("def __getitem__(self, index):\n    return image, (label, mask)\n", [0, [0, 0]])
+        self.check("def __getitem__(self, index):\n    return self.read(index)\n\ndef read(self, index):\n    return {'a': 1, 'b': 2}\n", {"a": 0, "b": 0})
+        self.check("def __getitem__(self, index):\n    sample = {'a': 1}\n    sample['b'] = 2\n    return sample\n", {"a": 0, "b": 0})
+        self.check("def __iter__(self):\n    for one in self.rows:\n        yield one, 1\n", [0, 0])
+        self.check("def __getitem__(self, index):\n    return self.tensors[index]\n", 0)
+
+
+def _short(node):
+    if "tuple" in node:
+        return [_short(item) for item in node["tuple"]]
+    return {name: _short(item) for name, item in node["dict"].items()} if "dict" in node else 0
+
+
+if __name__ == "__main__":
+    unittest.main()
