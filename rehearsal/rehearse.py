@@ -44,6 +44,9 @@ TARGETS = {
     "tensorflow-ipu": (["tf", "tf_ipu", "popdist"], "cpu"),
 }
 
+# Samples of a data set of torchvision or Keras where all data is made up.
+FAKE_SAMPLES = 2048
+
 # What Jupyter starts.
 KERNEL = "ipykernel_launcher.py"
 INSTALL = "PyTorch is not installed for this Python: install it with `python3 -m pip install torch` (and torchvision, lightning or the script's other dependencies)."
@@ -105,6 +108,8 @@ def arguments(argv):
     if options.twin_steps is None:
         # Made-up data shows in a few steps what it can show.
         options.twin_steps = 4 if options.no_data else 16
+    if options.no_data and not options.fake_data:
+        options.fake_data = FAKE_SAMPLES
     is_kernel = os.path.basename(options.script) == KERNEL
     if options.steps is None:
         options.steps = 0 if is_kernel else 64

@@ -247,17 +247,43 @@ def _candidates(outcome):
         entry = data.get(name)
         if entry and entry["sample"] is not None:
             yield {**data, name: {**entry, "sample": replaced(entry["sample"], path, node)}}
+    yield from _together(outcome)
     for name, entry in data.items():
         for attribute in entry["attributes"]:
             for value in made_up_data.ATTRIBUTES:
                 yield {**data, name: {**entry, "attributes": {**entry["attributes"], attribute: value}}}
 
 
+def _together(outcome):
+    """One length in the place of another in all parts of the samples: those that are joined have it in common."""
+    text, data = _message(outcome), outcome["known"]
+    numbers = _numbers(text)
+    for old in numbers:
+        for new in numbers:
+            if old != new and 0 < new <= 1 << 12:
+                changed = {}
+                for name, entry in data.items():
+                    for path, node in leaves(entry["sample"]) if entry["sample"] else []:
+                        if old in node.get("shape", ()):
+                            entry = {**entry, "sample": replaced(entry["sample"], path, {**node, "shape": [new if size == old else size for size in node["shape"]]})}
+                    changed[name] = entry
+                yield changed
+
+
+def _message(outcome):
+    return outcome["failed"]["error"] if outcome["failed"] else outcome["error"]["text"] if outcome["error"] else ""
+
+
+def _numbers(text):
+    text = re.sub(r"(?<=\d)x(?=\d)", " ", text)
+    return list(dict.fromkeys(int(number) for number in re.findall(r"(?<![\w.])\d{1,7}(?![\w.]\d)", text)))[:12]
+
+
 def _changes(outcome):
     """Data set, place in the sample, and node in its stead."""
     data, failed, error = outcome["known"], outcome["failed"], outcome["error"]
     samples = [(name, entry["sample"]) for name, entry in data.items() if entry["sample"] is not None]
-    text = (failed or error or {}).get("error" if failed else "text") or ""
+    text = _message(outcome)
     if error and not failed:
         yield from _structures(samples, text, error["type"])
     if failed:
@@ -362,7 +388,7 @@ def _with_features(node, features, given):
 
 def _by_numbers(node, text):
     """Nodes with one number of a message in the place of another."""
-    numbers = list(dict.fromkeys(int(number) for number in re.findall(r"(?<![\w.])\d{1,7}(?![\w.]\d)", text)))[:12]
+    numbers = _numbers(text)
     shape = node["shape"]
     for at, size in enumerate(shape):
         for number in numbers:
@@ -396,7 +422,6 @@ def _anything(node):
         yield _float(other, "unit")
     for other in ([], [1], [16], [32, 32]):
         yield _whole(other)
-    yield {"shape": [], "type": "text"}
 
 
 def _sizes_of_transforms():
@@ -417,19 +442,33 @@ def _structures(samples, text, kind):
         at = lambda number: parts[number] if number < len(parts) else made_up_data.LABEL  # noqa: E731
         if kind == "KeyError":
             key = _literal(text)
-            if "dict" in sample and key not in sample["dict"]:
-                yield name, (), {"dict": {**sample["dict"], key: made_up_data.LABEL}}
-            elif "dict" not in sample and isinstance(key, str):
+            for path in _inner(sample):
+                inner = _at(sample, path)
+                if "dict" in inner and key not in inner["dict"]:
+                    yield name, path, {"dict": {**inner["dict"], key: made_up_data.LABEL}}
+            if isinstance(key, str):
                 yield name, (), {"dict": {key: at(0)}}
+                for path, part in leaves(sample):
+                    yield name, path, {"dict": {key: part}}
         wanted = int(expected.group(1)) if kind == "ValueError" and "unpack" in text and expected else None
         if kind == "IndexError":
             wanted = len(parts) + 1
         for count in [wanted] if wanted else (1, 2, 3, 4):
             yield name, (), {"tuple": [at(number) for number in range(count)]}
-            for path, part in leaves(sample) if wanted else []:
+            for path, part in leaves(sample) if count > 1 else []:
+                yield name, path, {"tuple": [part] * count}
                 yield name, path, {"tuple": [part, *[made_up_data.LABEL] * (count - 1)]}
+        if "str" in text or "attribute" in text:
+            for path, part in leaves(sample):
+                yield name, path, {"shape": [], "type": "text"}
         for path in _inner(sample):
             yield name, path, next(part for place, part in leaves(sample) if place[: len(path)] == path)
+
+
+def _at(node, path):
+    for name in path:
+        node = node["tuple" if "tuple" in node else "dict"][name]
+    return node
 
 
 def _inner(node, path=()):

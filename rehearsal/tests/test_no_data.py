@@ -81,6 +81,28 @@ def loss_of(batch):
     past, following = batch
     return F.mse_loss(head(net(past.to("cuda"))[0][:, -1]), following.to("cuda"))
 """
+# Two parts of a sample that are joined, below a class that has its samples from another method.
+JOINED = """
+class Joined(Dataset):
+    def __init__(self):
+        self.rows = torch.tensor([[float(word) for word in line.split()] for line in open("rows.txt")])
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        return self.read(index)
+
+    def read(self, index):
+        return self.rows[index : index + 96], {"times": self.rows[index : index + 96]}
+
+data, net = Joined(), nn.Linear(96, 8).to("cuda")
+
+def loss_of(batch):
+    rows, more = batch
+    joined = torch.cat([rows.to("cuda").transpose(1, 2), more["times"].to("cuda").transpose(1, 2)], 1)
+    return net(joined).square().mean()
+"""
 # A text beside the program, in numbers.
 TEXT = """
 words = open("corpus.txt").read().split()
@@ -130,10 +152,17 @@ class NoData(unittest.TestCase):
 
     def test_samples_have_the_shapes_that_the_training_takes(self):
         self.check(PHOTOGRAPHS, "the samples of Photographs are made up, each {image: float32 1 × 28 × 28, label: whole number below")
+        self.check(JOINED, "96, {times: float32 ")
         self.check(SERIES, " × 5, float32 5) (FileNotFoundError")
 
     def test_a_text_is_made_up_as_a_file(self):
         self.check(TEXT, "")
+
+    def test_a_checkpoint_that_is_not_there_is_the_models_own(self):
+        load = "net.load_state_dict(torch.load('weights/start.pth')['model'])\n"
+        original = START + PHOTOGRAPHS + load + TRAINING
+        done = Twin({"train.py": original}, {"train.py": ported(original)}, "--no-data")
+        self.assertEqual((done.status, done.result and done.result["verdict"]), (0, "equal"), done.out + done.err)
 
     def test_a_port_that_trains_otherwise_differs(self):
         done = run(PHOTOGRAPHS, lambda port: port.replace("lr=0.1", "lr=0.2"))

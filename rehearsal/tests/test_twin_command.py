@@ -236,6 +236,14 @@ class Result(unittest.TestCase):
         run = Twin(*both(port=port), files=files, environment={"PYTHONPATH": "lib"})
         self.assertEqual(run.status, 0, run.out + run.err)
 
+    def test_a_folder_of_the_original_is_the_ports_for_the_port(self):
+        doubled = NET + "\n    def forward(self, x):\n        return 2 * super().forward(x)\n"
+        original, environment = {"train.py": ORIGINAL, "src/net.py": NET}, {"PYTHONPATH": "original/src"}
+        run = Twin(original, {"train.py": PORT, "src/net.py": NET}, environment=environment)
+        self.assertEqual(run.status, 0, run.out + run.err)
+        run = Twin(original, {"train.py": PORT, "src/net.py": doubled}, environment=environment)
+        self.assertEqual((run.status, run.result["verdict"]), (1, "differs"), run.out + run.err)
+
     def test_the_seed_of_the_device(self):
         """A port that leaves it out draws other numbers, in the step as well as in the model; one that seeds alike draws the same."""
         seeded = ORIGINAL.replace("torch.manual_seed(1)\n", "torch.manual_seed(1)\ntorch.cuda.manual_seed(7)\n")

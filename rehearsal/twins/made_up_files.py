@@ -39,13 +39,20 @@ def _images(path):
         (path / f"{number:04}{name}").write_bytes(data)
 
 
-CONTENTS = {"words": _words, "table": _table, "image": _image, "folder": _images}
+def _weights(path):
+    """Nothing: what loads it takes the model's own (`recorder/made_up_data.py`)."""
+    path.touch()
+
+
+CONTENTS = {"weights": _weights, "words": _words, "table": _table, "image": _image, "folder": _images}
 
 
 def _contents(path, printed):
     suffix = pathlib.Path(path).suffix.lower()
     if suffix in (".png", ".jpg", ".jpeg", ".bmp"):
         return ["image"]
+    if suffix in (".pth", ".pt", ".ckpt", ".tar", ".bin"):
+        return ["weights"]
     if suffix == "" and LISTS.search("\n".join(printed.splitlines()[-4:])):
         return ["folder"]
     return ["table", "words"] if suffix in (".csv", ".dat") else ["words", "table"] if suffix in ("", ".txt", ".text", ".tokens") else []

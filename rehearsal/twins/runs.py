@@ -53,6 +53,8 @@ class Runner:
         self.images, self.samples = list(fake_images), fake_data or IMAGES
         self.common = {
             "STAND_IN_TWIN_SEED": str(seed), "STAND_IN_PRECISION": precision, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0",
+            # A run that is compared is none to be kept elsewhere.
+            "WANDB_MODE": "disabled",
             # Bars of tqdm are printed at each step, not when a tenth of a second has passed.
             "TQDM_MININTERVAL": "0", "TQDM_MINITERS": "1",
             # TensorFlow is to compute in one order, and to say less; Keras is to be that of TensorFlow.
@@ -64,7 +66,7 @@ class Runner:
         self.no_data = self.root / "no-data.json" if no_data else None
         self.files = made_up_files.Files()
         if no_data:
-            self.common.update({"STAND_IN_NO_DATA": str(self.no_data), "STAND_IN_FAKE_DATA": str(fake_data or 2048), "STAND_IN_TWIN_EVALUATED": "2"})
+            self.common.update({"STAND_IN_NO_DATA": str(self.no_data), "STAND_IN_TWIN_EVALUATED": "2"})
 
     precision = property(lambda self: self.common["STAND_IN_PRECISION"])
 
@@ -82,6 +84,12 @@ class Runner:
         """The folder of the project that a program is in, where it was named."""
         holding = [project for project in self.projects if project in pathlib.Path(program).resolve().parents]
         return max(holding, key=lambda project: len(project.parts), default=None)
+
+    def beside(self, folder, project):
+        """A folder of the original in the port, where the program is the port's: its modules are to be those that were ported."""
+        original, folder = (self.projects or [None])[0], folder.resolve()
+        inside = project is not None and (folder == original or original in folder.parents)
+        return project / folder.relative_to(original) if inside else folder
 
     def told(self, program):
         """A program in the words of a message."""
@@ -119,7 +127,7 @@ class Runner:
             **RANKS, **(environment or {}),
         }
         # Behind the kit's own: what the user's variable holds, from the folder of the start.
-        own = [str(self.home / folder) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
+        own = [str(self.beside(self.home / folder, project)) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
         path = [*(str(KIT / folder) for folder in ("recorder", "base", *folders)), *own]
         for first in before:
             status, _, err = self.start([program, *first], place, {**env, "STAND_IN_TWIN": f"{record}.first"}, path)
@@ -177,7 +185,11 @@ class Runner:
             if not self.no_data.exists():
                 return None
             found = json.loads(self.no_data.read_text(encoding="utf-8"))
-            return found if found["stuck"] else None
+            if not found["stuck"]:
+                return None
+            if not self.files.add(found["stuck"]["why"]):
+                return found
+            self.no_data.unlink()
 
     def instances(self, program, arguments, machine, folders, environments, **options):
         """The record of several processes that train together, one for each environment."""

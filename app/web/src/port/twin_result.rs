@@ -120,9 +120,6 @@ pub struct Ran {
     pub fake_data: usize,
     /// Folders of generated images.
     pub fake_images: Vec<String>,
-    /// Whether samples were made up for data that is not there.
-    #[serde(default)]
-    pub no_data: bool,
     /// The number of processes of the port.
     pub instances: usize,
     /// The software that performed the computation, with its version.

@@ -106,7 +106,7 @@ impl TwinRun {
         if !ran.stand_ins.is_empty() {
             out += &format!(", with stand-ins for {}", ran.stand_ins.join(", "));
         }
-        if ran.no_data || ran.fake_data > 0 || !ran.fake_images.is_empty() {
+        if ran.fake_data > 0 || !ran.fake_images.is_empty() {
             out += ", on generated data";
         }
         out + "."

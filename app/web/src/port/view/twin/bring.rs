@@ -22,7 +22,7 @@ pub(super) fn TakeAway() -> impl IntoView {
                     "Download kit, port and original (.zip)"
                 </button>
             </p>
-            <p>"In the unpacked folder, with the program’s own arguments at the end (without its data: " <code>"--no-data"</code> " before " <code>"--"</code> ", a minute or two):"</p>
+            <p>"In the unpacked folder, with the program’s own arguments at the end (--no-data before -- makes up its data):"</p>
             <pre tabindex="0" role="region" aria-label="Command in the unpacked folder"><code id="twin-command">{commands.kit}</code></pre>
             {commands.portolan.map(installed)}
         }
