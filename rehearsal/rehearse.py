@@ -59,7 +59,7 @@ SEVERAL = "for TensorFlow programs only one instance is compared; omit --instanc
 def whole(least, most):
     """A whole number with these bounds, for the command line."""
     def read(text):
-        if not text.removeprefix("-").isdecimal() or not least <= int(text) <= most:
+        if not text[text.startswith("-"):].isdecimal() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(f"{text} is not a whole number from {least} to {most}")
         return int(text)
     return read

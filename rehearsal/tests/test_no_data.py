@@ -158,6 +158,12 @@ class NoData(unittest.TestCase):
     def test_a_text_is_made_up_as_a_file(self):
         self.check(TEXT, "")
 
+    def test_a_file_is_made_up_beside_the_users_own_and_not_among_them(self):
+        program = START + TEXT.replace("corpus.txt", "texts/corpus.txt") + TRAINING
+        done = Twin({"train.py": program}, {"train.py": ported(program)}, "--no-data", files={"texts/other.txt": "mine"})
+        self.assertEqual((done.status, done.result and done.result["verdict"]), (0, "equal"), done.out + done.err)
+        self.assertEqual((done.kept, "texts/corpus.txt" in done.files), ({"texts/other.txt": b"mine"}, False))
+
     def test_a_checkpoint_that_is_not_there_is_the_models_own(self):
         load = "net.load_state_dict(torch.load('weights/start.pth')['model'])\n"
         original = START + PHOTOGRAPHS + load + TRAINING

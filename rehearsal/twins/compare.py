@@ -50,7 +50,7 @@ def _among(original, port):
     """All tensors of the original among more of the port, whose module holds the loss and its weights too, or a second model of the same form: the one that ends most like it."""
     plain = {name.replace("/", "."): value for name, value in port.items()}
     first = next(iter(original), "")
-    within = [name.removesuffix(first) for name in plain if name == first or name.endswith("." + first)]
+    within = [name[: len(name) - len(first)] for name in plain if name == first or name.endswith("." + first)]
     fits = [[(name, value, plain.get(prefix + name)) for name, value in original.items()] for prefix in within]
     fits = [pairs for pairs in fits if all(b is not None and a.shape == b.shape for _, a, b in pairs)]
     return min(fits, key=lambda pairs: sum(float(abs(a - b).sum()) for _, a, b in pairs), default=None)

@@ -25,11 +25,11 @@ class Wanted:
         self.path, self.classes = os.path.normpath(path), int(classes or 10)
 
 
-def make(place, wanted, count, seed=20):
-    """Writes `count` images below `place`. Folders on the way that are links become folders with links, so that nothing is written
-    where they lead."""
-    folder = place
-    for part in wanted.path.split(os.sep):
+def own_folder(place, path):
+    """A folder below `place`, made if it is not there. Folders on the way that are links become folders with links, so that nothing is
+    written where they lead."""
+    folder = str(place)
+    for part in path.split(os.sep) if path else []:
         folder = os.path.join(folder, part)
         if os.path.islink(folder):
             there = os.path.realpath(folder)
@@ -39,6 +39,12 @@ def make(place, wanted, count, seed=20):
                 os.symlink(os.path.join(there, entry), os.path.join(folder, entry))
         else:
             os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def make(place, wanted, count, seed=20):
+    """Writes `count` images below `place`."""
+    folder = own_folder(place, wanted.path)
     for number in range(max(count, wanted.classes)):
         kind = number % wanted.classes
         os.makedirs(os.path.join(folder, f"class{kind}"), exist_ok=True)

@@ -80,7 +80,10 @@ class Files:
 
     def make(self, place):
         for path, content in self.made.items():
-            file = pathlib.Path(place) / path
+            folder, name = os.path.split(os.path.normpath(path))
+            file = pathlib.Path(images.own_folder(place, folder), name)
             if not file.exists():
-                file.parent.mkdir(parents=True, exist_ok=True)
+                # A link that leads nowhere would be written through.
+                if file.is_symlink():
+                    file.unlink()
                 CONTENTS[content](file)
