@@ -134,6 +134,8 @@ def arguments(argv):
         parser.error("--fake-images requires --twin, whose runs use separate folders")
     if options.no_data and options.twin is None:
         parser.error("--no-data requires --twin")
+    if options.no_data and not hasattr(os, "fork"):
+        parser.error("--no-data needs Linux, macOS or WSL: it divides a process, which Windows can't")
     if options.twin is not None and options.twin_steps < 1:
         parser.error("--twin-steps must be at least 1")
     if options.instances < 1 or not 0 <= options.instance < options.instances:

@@ -15,7 +15,7 @@ import re
 import sys
 
 KIT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LIBRARIES = tuple({os.path.dirname(os.path.abspath(module.__file__)) for module in (os, json)}) + ("<frozen",)
+LIBRARIES = tuple({os.path.join(os.path.dirname(os.path.abspath(module.__file__)), "") for module in (os, json)}) + ("<frozen",)
 
 _kept, _broken = {}, {}
 
@@ -37,7 +37,8 @@ def place():
 def is_of_the_program(file):
     """Whether code of this file is the program's, and none of a library's or of the kit's."""
     is_of_kit = file.startswith(KIT) and not file.startswith(os.path.join(KIT, "tests"))
-    return not file.startswith(LIBRARIES) and not is_of_kit and f"{os.sep}site-packages{os.sep}" not in file
+    is_installed = any(f"{os.sep}{folder}{os.sep}" in file for folder in ("site-packages", "dist-packages"))
+    return not file.startswith(LIBRARIES) and not is_of_kit and not is_installed
 
 
 def result_is_dropped():

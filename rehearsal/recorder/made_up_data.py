@@ -5,7 +5,10 @@ it ends there. Other runs read the file, so that original and port get the same 
 
 What the file has:
 
-    {"data": {"Pets": {"why": "No such file or directory: 'pets'", "sample": NODE, "attributes": {"classes": VALUE}}}, "arguments": ["root"], "stuck": null}
+    {"data": {"Pets": {"why": "No such file or directory: 'pets'", "sample": NODE, "attributes": {"classes": VALUE}, "code": 4711}},
+     "batches": {"16": 6}, "arguments": {"root": "no-data-root"}, "stuck": null}
+
+`code` tells whether the port's class reads its samples as the original's does.
 
 A NODE is a tensor without the dimension of the batch, `{"shape": [3, 32, 32], "type": "normal"}`, or `{"tuple": [NODE, …]}`, or `{"dict": {"image": NODE}}`.
 The types: `normal`, numbers around 0; `unit`, numbers from 0 to 1; `whole`, whole numbers from 0 up to, not including, `below`; `text`.
@@ -36,8 +39,10 @@ LABEL = {"shape": [], "type": "whole", "below": 2}
 
 # By the name of the class. What is found is filled in here.
 known = {}
-# The arguments that the program requires and was not given, by their names in the program.
-filled = []
+# The arguments that the program requires and was not given, with their values.
+filled = {}
+# The sizes of batches that the original asks for, with those that it gets.
+batches = {}
 
 
 # ------------------------------------------------------------------------------------------------ samples
@@ -125,7 +130,8 @@ def _shape_of(value, function, depth):
     if isinstance(value, (ast.Tuple, ast.List)) and value.elts:
         return {"tuple": [_shape_of(item, function, depth) for item in value.elts]}
     if isinstance(value, ast.Dict) and value.keys and all(isinstance(key, ast.Constant) for key in value.keys):
-        return {"dict": {key.value: LABEL for key in value.keys}}
+        shapes = (_shape_of(item, function, depth) if isinstance(item, (ast.Dict, ast.Tuple, ast.List)) else LABEL for item in value.values)
+        return {"dict": {key.value: shape for key, shape in zip(value.keys, shapes)}}
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict" and value.keywords:
         return {"dict": {keyword.arg: LABEL for keyword in value.keywords if keyword.arg}}
     if isinstance(value, ast.Name) and depth < 3:
@@ -134,8 +140,8 @@ def _shape_of(value, function, depth):
         found = next((shape for shape in (_shape_of(one, function, depth + 1) for one in bound) if shape is not LABEL), LABEL)
         keys = [node.slice for node in ast.walk(function)
                 if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and is_it(node.value)]
-        keys = [getattr(key, "value", key) for key in keys]
-        keys = [getattr(key, "value", key) for key in keys]
+        # Python 3.8 has an `Index` around the constant.
+        keys = [getattr(getattr(key, "value", key), "value", getattr(key, "value", key)) for key in keys]
         if "dict" in found or keys and all(isinstance(key, str) for key in keys) and any(isinstance(one, ast.Dict) for one in bound):
             return {"dict": {**found.get("dict", {}), **{key: LABEL for key in keys if isinstance(key, str)}}}
         return found
@@ -148,8 +154,16 @@ def _first_is_image(node):
 
 
 def batch(size):
-    """The size of a batch that the program asks for, or the largest that is read of made-up data."""
-    return min(size, BATCH) if BATCH and size else size
+    """The size of a batch in the place of the one that a program asks for. A size of the port is to the original's as the one that it gets."""
+    if not BATCH or not size:
+        return size
+    if FINDS:
+        batches[str(size)] = min(size, BATCH)
+    known_sizes = batches if FINDS else _found().get("batches", {})
+    if str(size) in known_sizes:
+        return known_sizes[str(size)]
+    asked = max((int(one) for one in known_sizes), key=lambda one: (size % one == 0 or one % size == 0, one), default=0)
+    return max(round(size * known_sizes[str(asked)] / asked), 1) if asked else min(size, BATCH)
 
 
 # ------------------------------------------------------------------------------------------------ data sets
@@ -186,9 +200,10 @@ _kinds = []
 
 
 def _reads_samples(kind, streams):
-    """Whether a class is one of data sets: many have no base that says so."""
-    read = hasattr(kind, "__getitem__") and hasattr(kind, "__len__") or issubclass(kind, streams)
-    return read and not issubclass(kind, tuple(_kinds))
+    """Whether a class may be one of data sets: many have no base that says so. Objects without a table can't be told what is made up for them."""
+    has = lambda name: any(name in vars(base) for base in kind.__mro__)  # noqa: E731  (a metaclass has methods of its own)
+    read = has("__getitem__") and has("__len__") or issubclass(kind, streams)
+    return read and kind.__dictoffset__ != 0 and not issubclass(kind, tuple(_kinds))
 
 
 def _watch(kind):
@@ -201,7 +216,6 @@ def _watch(kind):
         kind.__iter__ = _streamed(own["__iter__"])
     if "__len__" in own:
         kind.__len__ = _counted(own["__len__"])
-    kind.__getattr__ = _asked(own.get("__getattr__"))
 
 
 def _make_up(data_set, error):
@@ -211,16 +225,34 @@ def _make_up(data_set, error):
         return False
     if MADE_UP not in vars(data_set):
         vars(data_set)[MADE_UP] = name
-        entry = known.setdefault(name, {"why": f"{type(error).__name__}: {error}", "sample": None, "attributes": {}})
+        _answer(type(data_set))
+        code = _code(type(data_set))
+        entry = known.setdefault(name, {"why": f"{type(error).__name__}: {error}", "sample": None, "attributes": {}, "code": code})
         if entry["sample"]:
-            _note(name, entry)
+            _note(name, entry, entry["code"] == code)
     return True
 
 
-def _note(name, entry):
+def _code(kind):
+    """What the code of a class is, whatever its comments and its formatting are."""
+    try:
+        return zlib.crc32(ast.dump(ast.parse(textwrap.dedent(inspect.getsource(kind)))).encode())
+    except (OSError, TypeError, SyntaxError):
+        return 0
+
+
+def _note(name, entry, is_same):
     import twin
 
-    twin.note("data", f"the samples of {name} are made up, each {told(entry['sample'])} ({entry['why']})")
+    told_why = f"the samples of {name} are made up, each {told(entry['sample'])} ({entry['why']})"
+    twin.note("data", told_why if is_same else f"{told_why}. The port changes this class, and its code is not run: this run shows nothing of that")
+
+
+def _answer(kind):
+    """Has the objects of a class answer for what could not be made."""
+    if "_answers" not in vars(kind):
+        kind._answers = True
+        kind.__getattr__ = _asked(next((vars(base)["__getattr__"] for base in kind.__mro__ if "__getattr__" in vars(base)), None))
 
 
 def _is_made_up(data_set):
@@ -246,8 +278,9 @@ def _read(original):
             try:
                 return original(self, index)
             except Exception as error:
-                # The end of a loop over the indices is no fault.
-                if isinstance(error, IndexError) and _length(self) not in (None, 0) or not _make_up(self, error):
+                # The end of a loop over the indices is no fault, nor is a name that a table does not have.
+                ends = isinstance(error, IndexError) and _length(self) not in (None, 0)
+                if ends or isinstance(index, str) or not _make_up(self, error):
                     raise
         if isinstance(index, int) and index >= COUNT:
             raise IndexError(index)
@@ -287,11 +320,19 @@ def _counted(original):
                 raise
             return COUNT
         # A list of files that were looked for and not found.
-        if found == 0 and _make_up(self, LookupError("it has no samples")):
+        if found == 0 and _is_to_have_samples(self, sys._getframe(1)) and _make_up(self, LookupError("it has no samples")):
             return COUNT
         return found
 
     return count
+
+
+def _is_to_have_samples(data_set, asking):
+    """Whether something that is empty is a data set without its data: a loader asks, or it has the base of data sets and is not being filled."""
+    import torch
+
+    is_loader = str(asking.f_globals.get("__name__")).startswith("torch.utils.data")
+    return is_loader or isinstance(data_set, torch.utils.data.Dataset) and asking.f_locals.get("self") is not data_set
 
 
 def _length(data_set):
@@ -304,7 +345,7 @@ def _length(data_set):
 def _asked(original):
     """What the program reads of a data set that could not be made."""
 
-    def getattribute(self, name):
+    def answer(self, name):
         if original is not None:
             try:
                 return original(self, name)
@@ -314,7 +355,7 @@ def _asked(original):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return _attribute(self, name)
 
-    return getattribute
+    return answer
 
 
 def _entry(data_set):
@@ -352,7 +393,7 @@ def _try_from_here():
         shapes_by_trying.search()
 
 
-def write(stuck=None):
+def end(stuck=None):
     """Writes down what was found, and ends the run that looked for it."""
     _save(stuck)
     sys.stdout.flush()
@@ -361,7 +402,7 @@ def write(stuck=None):
 
 def _save(stuck=None):
     with open(FILE, "w", encoding="utf-8") as out:
-        json.dump({"data": known, "arguments": filled, "stuck": stuck}, out)
+        json.dump({"data": known, "batches": batches, "arguments": filled, "stuck": stuck}, out)
 
 
 # ------------------------------------------------------------------------------------------------ arguments and weights
@@ -382,8 +423,8 @@ def fill_in_arguments():
 
     parse = argparse.ArgumentParser.parse_known_args
     if FINDS:
-        # A program that reads nothing else has its arguments alone.
-        atexit.register(lambda: filled and _save())
+        # A program that needs nothing else has its arguments alone, if it came to its end.
+        atexit.register(lambda: filled and not getattr(sys, "last_value", None) and _save())
 
     def parsed(self, args=None, namespace=None):
         given = list(sys.argv[1:] if args is None else args)
@@ -402,8 +443,9 @@ def fill_in_arguments():
 
 def _argument(action):
     value = next(iter(action.choices)) if action.choices else {int: 1, float: 1.0}.get(action.type, f"no-data-{action.dest}")
-    filled.append(action.dest)
-    return [value] if action.nargs in ("+", "*") or isinstance(action.nargs, int) else value
+    filled[action.dest] = str(value)
+    several = {"+": 1, "*": 1}.get(action.nargs, action.nargs)
+    return [value] * several if isinstance(several, int) else value
 
 
 def _own_weights(torch):

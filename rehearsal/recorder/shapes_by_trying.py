@@ -6,10 +6,10 @@ were computed. The parent changes that part to what the call takes, and tries ag
 """
 
 import atexit
-import copy
 import functools
 import gc
 import json
+import math
 import os
 import re
 import select
@@ -21,8 +21,12 @@ import traceback
 import made_up_data
 from made_up_data import known, leaves, replaced
 
-# The seconds that a child may take, and those of the whole search; one that is slow has come far enough with so many steps.
-PATIENCE, ALL, ENOUGH = 30, 240, 2
+# The seconds that a child may take; one that is slow has come far enough with so many steps.
+PATIENCE, ENOUGH = 30, 2
+# When the search has to end, in seconds since 1970.
+UNTIL = float(os.environ.get("STAND_IN_NO_DATA_UNTIL", "inf"))
+# Who waits for it; where that process is gone, nobody does.
+STARTED_BY = os.getppid()
 MARK = "_made_up_from"
 SIZES = (32, 28, 64, 16, 128, 224, 256, 96, 48, 299, 512)
 # Channels, coordinates, features.
@@ -95,14 +99,27 @@ def _tell(error, tb=None):
     import twin
 
     fd, steps, failed = _state["child"], len(twin.RECORD["steps"]), _state["failed"]
-    words = {"steps": steps, "lines": len(_state["lines"]), "calls": _state["calls"], "known": known, "error": None, "failed": None}
+    signal.alarm(0)
+    words = {"steps": steps, "learns": _learns(twin.RECORD["steps"]), "lines": len(_state["lines"]), "calls": _state["calls"], "known": known,
+             "batches": made_up_data.batches, "error": None, "failed": None}
     if error is not None:
         words["error"] = {"type": type(error).__name__, "text": str(error)[:2000], "place": _place(tb)}
     if failed and (error is None or failed["error"] is error or error.__cause__ is failed["error"] or error.__context__ is failed["error"]):
         words["failed"] = {**failed, "error": str(failed["error"])[:2000]}
     _state["child"] = None
-    os.write(fd, json.dumps(words).encode())
+    told = json.dumps(words).encode() + END
+    while told:
+        told = told[os.write(fd, told):]
     os._exit(0)
+
+
+# Behind a report: a process that the program started may keep the pipe open.
+END = b"\n"
+
+
+def _learns(steps):
+    """Whether the losses are numbers and some gradient is one, and not 0: else nothing that a port does wrong would show."""
+    return all(math.isfinite(step["objective"]) for step in steps) and any(0 < step["norm"] < math.inf for step in steps)
 
 
 def _count_lines():
@@ -146,25 +163,24 @@ def search():
     """Tries from here. Only children come back: where one trains, or nothing helps any more, the run ends."""
     if _state["child"] is not None:
         return
-    if not hasattr(os, "fork"):
-        made_up_data.write({"why": "this needs Linux, macOS or WSL: Windows can't divide a process", "place": None})
-    end, tried = time.monotonic() + ALL, set()
+    tried = set()
     best = _try(known, tried)
     while _state["child"] is None:
         known.clear()
         known.update(best["known"])
+        made_up_data.batches.update(best["batches"])
         if _is_done(best):
-            made_up_data.write()
+            made_up_data.end()
         stuck = _stuck(best)
-        best = _better(best, tried, end)
+        best = _better(best, tried)
         if best is None and _state["child"] is None:
-            made_up_data.write(stuck)
+            made_up_data.end(stuck)
 
 
-def _better(best, tried, end):
+def _better(best, tried):
     """The first outcome that is further than the best; None where there is none in time, and in children."""
     for candidate in _candidates(best):
-        outcome = _try(candidate, tried) if time.monotonic() < end else None
+        outcome = _try(candidate, tried) if time.time() < UNTIL and os.getppid() == STARTED_BY else None
         if _state["child"] is not None:
             return None
         # A sample of more parts has more calls made of it, wherever the program stops.
@@ -174,11 +190,11 @@ def _better(best, tried, end):
 
 
 def _is_done(outcome):
-    return bool(outcome["steps"]) and outcome["error"] is None
+    return outcome["learns"] and outcome["error"] is None
 
 
 def _far(outcome):
-    return (_is_done(outcome), outcome["steps"], outcome["lines"], outcome["calls"])
+    return (_is_done(outcome), outcome["learns"], outcome["steps"], outcome["lines"], outcome["calls"])
 
 
 def _parts(outcome):
@@ -188,7 +204,7 @@ def _parts(outcome):
 def _stuck(outcome):
     error, failed = outcome["error"], outcome["failed"]
     if error is None:
-        return {"why": failed["error"] if failed else "no step of an optimizer", "place": None}
+        return {"why": failed["error"] if failed else "no step whose loss is a number and whose gradients are not 0", "place": None}
     return {"why": f"{error['type']}: {error['text']}" if error["type"] else error["text"], "place": error["place"]}
 
 
@@ -204,13 +220,14 @@ def _try(candidate, tried):
     child = os.fork()
     if child == 0:
         os.close(readable)
+        # What it starts in turn ends with it.
+        os.setpgid(0, 0)
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
         _state["child"] = writable
-        fresh = copy.deepcopy(json.loads(words))
         known.clear()
-        known.update(fresh)
+        known.update(json.loads(words))
         _count_lines()
         signal.signal(signal.SIGALRM, _too_slow)
         signal.alarm(PATIENCE)
@@ -219,20 +236,21 @@ def _try(candidate, tried):
         return None
     os.close(writable)
     told, end = b"", time.monotonic() + PATIENCE + 10
-    while True:
+    while not told.endswith(END):
         ready, _, _ = select.select([readable], [], [], max(end - time.monotonic(), 0))
         more = os.read(readable, 1 << 16) if ready else b""
         told += more
         if not more:
             break
     os.close(readable)
-    try:
-        os.kill(child, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    for stop in (os.kill, os.killpg):
+        try:
+            stop(child, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
     os.waitpid(child, 0)
-    if not told:
-        return {"steps": 0, "lines": 0, "calls": 0, "known": json.loads(words), "failed": None,
+    if not told.endswith(END):
+        return {"steps": 0, "learns": False, "lines": 0, "calls": 0, "known": json.loads(words), "batches": {}, "failed": None,
                 "error": {"type": "", "text": "the process was stopped", "place": None}}
     return json.loads(told)
 
@@ -286,9 +304,17 @@ def _changes(outcome):
     text = _message(outcome)
     if error and not failed:
         yield from _structures(samples, text, error["type"])
+    nodes = {(name, path): node for name, entry in samples for path, node in leaves(entry)}
+
+    def others(places):
+        for name, path in places:
+            node = nodes.get((name, path))
+            if node is not None and node["type"] != "text":
+                for other in (*_by_numbers(node, text), *_anything(node)):
+                    yield name, path, other
+
     if failed:
         parts = {(name, tuple(path)) for given in failed["given"] for name, path in given["parts"]}
-        nodes = {(name, path): node for name, entry in samples for path, node in leaves(entry)}
         # What went through NumPy has lost its origin.
         parts = parts or set(nodes)
         for given in failed["given"]:
@@ -297,18 +323,10 @@ def _changes(outcome):
                 if node is not None and node["type"] != "text":
                     for other in _for_call(failed, given, node):
                         yield name, tuple(path), other
-        for name, path in sorted(parts, key=str):
-            node = nodes.get((name, path))
-            if node is not None and node["type"] != "text":
-                for other in (*_by_numbers(node, text), *_anything(node)):
-                    yield name, path, other
+        yield from others(sorted(parts, key=str))
     if error and failed:
         yield from _structures(samples, text, error["type"])
-    for name, entry in samples:
-        for path, node in leaves(entry):
-            if node["type"] != "text":
-                for other in (*_by_numbers(node, text), *_anything(node)):
-                    yield name, path, other
+    yield from others(nodes)
 
 
 def _whole(shape, below=CLASSES):
@@ -334,7 +352,7 @@ def _for_call(failed, given, node):
         for size in dict.fromkeys([*node["shape"][-1:], *SIZES]):
             yield _float([channels, *[size] * int(digits.group(2))])
             yield _float([*[size] * int(digits.group(2)), channels])
-    elif call == "embedding":
+    elif call in ("embedding", "embedding_bag"):
         table = next((one["shape"] for one in failed["given"] if one["type"] == "float"), None)
         if table:
             for shape in ([node["shape"]] if node["type"] == "whole" else []) + [[length] for length in LENGTHS] + [[]]:
@@ -440,16 +458,15 @@ def _structures(samples, text, kind):
     for name, sample in samples:
         parts = [part for _, part in leaves(sample)]
         at = lambda number: parts[number] if number < len(parts) else made_up_data.LABEL  # noqa: E731
-        if kind == "KeyError":
-            key = _literal(text)
+        key = _literal(text) if kind == "KeyError" else None
+        if isinstance(key, str):
             for path in _inner(sample):
                 inner = _at(sample, path)
                 if "dict" in inner and key not in inner["dict"]:
                     yield name, path, {"dict": {**inner["dict"], key: made_up_data.LABEL}}
-            if isinstance(key, str):
-                yield name, (), {"dict": {key: at(0)}}
-                for path, part in leaves(sample):
-                    yield name, path, {"dict": {key: part}}
+            yield name, (), {"dict": {key: at(0)}}
+            for path, part in leaves(sample):
+                yield name, path, {"dict": {key: part}}
         wanted = int(expected.group(1)) if kind == "ValueError" and "unpack" in text and expected else None
         if kind == "IndexError":
             wanted = len(parts) + 1

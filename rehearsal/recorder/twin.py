@@ -111,8 +111,8 @@ def before_end(function):
 
 
 def note(kind, text, **facts):
-    """Something that explains a difference: kind is `dropped`, `precision`, `order`, `reduction`, `instances`, `start` or
-    `saved`."""
+    """Something that explains a difference: kind is `dropped`, `precision`, `order`, `reduction`, `instances`, `start`,
+    `loss`, `data` or `saved`."""
     if FILE and (entry := {"kind": kind, "text": text, **facts}) not in RECORD["notes"]:
         RECORD["notes"].append(entry)
 
@@ -512,10 +512,13 @@ def _note_step(gradients, parameters, place, of_optimizer):
     forwards = _taken_forwards()
     inputs = [(shape, total) for shape, _, total in (forward["input"] for forward in forwards if forward["input"])]
     _note_given(forwards)
+    objective = sum(_pending["objective"])
+    if not math.isfinite(objective) and not any(one["kind"] == "loss" for one in RECORD["notes"]):
+        note("loss", f"the loss of step {len(RECORD['steps']) + 1} is {objective}: from there on nothing can be seen to differ")
     with _plainly():
         weights = {name: _summary(value) for name, value in zip(_names(parameters), parameters)}
     RECORD["steps"].append({
-        **of_optimizer, "objective": sum(_pending["objective"]),
+        **of_optimizer, "objective": objective,
         "losses": list(_pending["objective"]), "samples": _samples_of(forwards), "inputs": inputs,
         "seen": [(shape, total) for shape, _, total in _pending["seen"]],
         "norm": math.sqrt(sum(norm * norm for _, norm, _ in gradients.values())), "gradients": gradients, "weights": weights,

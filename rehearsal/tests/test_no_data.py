@@ -5,6 +5,7 @@
 
 import importlib.util
 import pathlib
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -114,6 +115,82 @@ net = nn.Sequential(nn.Embedding(len(numbers), 8), nn.Linear(8, len(numbers))).t
 def loss_of(batch):
     return F.cross_entropy(net(batch[0].to("cuda")), batch[1].to("cuda"))
 """
+# Classes that are read like data sets: an empty vocabulary, settings, an object without a table, one that hands on what it does not have.
+LEFT_ALONE = """
+class Words:
+    def __init__(self):
+        self.words = []
+        for word in ("a", "b"):
+            self.words.insert(len(self), word)
+
+    def __len__(self):
+        return len(self.words)
+
+    def __getitem__(self, index):
+        return self.words[index]
+
+class Settings:
+    def __init__(self, **given):
+        self.given = given
+
+    def __len__(self):
+        return len(self.given)
+
+    def __getitem__(self, name):
+        try:
+            return self.given[name]
+        except KeyError:
+            raise LookupError(name)
+
+class Slotted:
+    __slots__ = ()
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        return 7
+
+class HandsOn:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["inner"], name)
+
+class Cached(HandsOn):
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+class Inner:
+    rows = [1]
+
+words, settings, cached = Words(), Settings(momentum=0.5), Cached(Inner())
+try:
+    settings["rate"]
+except LookupError:
+    pass
+"""
+# A step whose gradient is 0 on whatever it gets.
+NOTHING_LEARNT = """
+class Nothing(Dataset):
+    def __init__(self):
+        self.rows = open("nothing.h5")
+
+    def __len__(self):
+        return 10
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+data, net = Nothing(), nn.Linear(2, 2).to("cuda")
+
+def loss_of(batch):
+    return sum(weight.sum() for weight in net.parameters()) * 0
+"""
 # A label that the training compares with itself, and finds wrong.
 NEVER = """
 class Never(Dataset):
@@ -156,13 +233,40 @@ class NoData(unittest.TestCase):
         self.check(SERIES, " × 5, float32 5) (FileNotFoundError")
 
     def test_a_text_is_made_up_as_a_file(self):
-        self.check(TEXT, "")
+        self.check(TEXT, "the file corpus.txt is made up: words")
+        self.check("parser = argparse.ArgumentParser()\nparser.add_argument('name')\nparser.parse_args()\n" + TEXT, "the argument name is required")
 
     def test_a_file_is_made_up_beside_the_users_own_and_not_among_them(self):
         program = START + TEXT.replace("corpus.txt", "texts/corpus.txt") + TRAINING
         done = Twin({"train.py": program}, {"train.py": ported(program)}, "--no-data", files={"texts/other.txt": "mine"})
         self.assertEqual((done.status, done.result and done.result["verdict"]), (0, "equal"), done.out + done.err)
         self.assertEqual((done.kept, "texts/corpus.txt" in done.files), ({"texts/other.txt": b"mine"}, False))
+
+    def test_classes_that_lack_nothing_are_left_alone(self):
+        self.check(LEFT_ALONE + PHOTOGRAPHS + "assert len(words) == 2 and settings['momentum'] == 0.5 and Slotted()[0] == 7 and cached.rows == [1]\n",
+                   "the samples of Photographs are made up")
+
+    def test_what_the_program_started_ends_with_the_run(self):
+        started = "import multiprocessing, subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(543)'])\n"
+        self.check(started + PHOTOGRAPHS, "the samples of Photographs are made up")
+        running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+        self.assertNotIn("time.sleep(543)", running)
+
+    def test_samples_from_which_nothing_is_learnt_are_not_taken(self):
+        done = run(NOTHING_LEARNT)
+        self.assertEqual(done.status, 1)
+        self.assertIn("ends with no step whose loss is a number and whose gradients are not 0", done.out)
+
+    def test_a_port_with_other_batches_or_another_data_set_says_so(self):
+        done = run(PHOTOGRAPHS, lambda port: port.replace("batch_size=16", "batch_size=64"))
+        self.assertEqual((done.status, done.result["verdict"]), (1, "differs"), done.out + done.err)
+        done = run(PHOTOGRAPHS, lambda port: port.replace("torch.load(self.files[index])", "torch.load(self.files[index]).flip(0)"))
+        self.assertIn("The port changes this class, and its code is not run", done.out)
+
+    def test_what_is_missing_is_said_and_not_what_is_wrong_with_what_was_made_up(self):
+        done = run("import csv\nrows = [float(row['price']) for row in csv.DictReader(open('prices.csv'))]\n" + PHOTOGRAPHS)
+        self.assertEqual(done.status, 1)
+        self.assertIn("FileNotFoundError: [Errno 2] No such file or directory: 'prices.csv' (prices.csv made up did not help)", done.out)
 
     def test_a_checkpoint_that_is_not_there_is_the_models_own(self):
         load = "net.load_state_dict(torch.load('weights/start.pth')['model'])\n"

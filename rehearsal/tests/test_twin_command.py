@@ -485,12 +485,21 @@ class Printed(unittest.TestCase):
         self.check(*printed, 1, None)
         self.check(printed[0], printed[1].replace("0.2500", "0.3500"), 0, "1 0.2500 | , |")
         self.check("loss 0.5 1.25 GiB", "loss 0.5 0 MB", 1, None)
+        # tqdm has seconds for each where there are few in a second.
+        self.check(f"[{clock.Elapsed(2.5):.2f}s/img, loss=0.5]", f"[{clock.Elapsed(3.5):.2f}img/s, loss=0.5]", 1, None)
         self.assertEqual(clock.Elapsed(2.0) - 1, 1.0)
         self.assertEqual(type(pickle.loads(pickle.dumps(clock.Elapsed(2.0)))), float)
 
     def test_the_time_of_day_is_left_out(self):
         for stamp in ("11-26 00:39:{0}.733 Epoch: 0, loss: 0.5", "2026-11-26 00:39:{0},733 loss 0.5", "[00:39:{0}.733] loss 0.5"):
             self.check(stamp.format(12), stamp.replace("733", "016").format(41), 1, None)
+        # What stands beside a date, or only looks like a time, is a result.
+        for line, other, told in (("best 2024-05-01_10-30 95.2", "best 2024-05-01_10-30 55.2", "best 95.2"),
+                                  ("saved 2024-05-01_10h30-12.5", "saved 2024-05-01_10h30-42.5", "saved -12.5"),
+                                  ("ratio 99:88:77", "ratio 99:88:33", "ratio 99:88:77"), ("a 3:10<4:20", "a 3:10<4:50", "a 3:10<4:20")):
+            self.check(line, other, 0, told)
+        self.check("runs/12-01-12:59/x 5", "runs/12-01-13:00/x 5", 1, None)
+        self.check(" 5/9 [00:02<01:15, loss=0.5]", " 5/9 [00:03<02:25, loss=0.5]", 1, None)
 
 
 class Starts(unittest.TestCase):

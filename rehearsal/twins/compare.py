@@ -314,17 +314,18 @@ def _number(value):
 # ------------------------------------------------------------------------------------------------ what was printed
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-STAMP = re.compile(r"(?:(?:\d{4}-)?\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?|\d{4}-\d\d-\d\d[ T_-]\d\d[-_h]\d\d(?:[-_]\d\d)?")
+STAMP = re.compile(r"(?<!\d)(?:(?:(?:\d{4}-)?\d\d-\d\d[ T])?[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d+)?"
+                   r"|(?:\d{4}-)?[01]\d-[0-3]\d[ T_-][0-2]\d[-_h:][0-5]\d(?:[-_:][0-5]\d)?)(?!\d|\.\d)")
 # A line of PyTorch's own log, or of any that glog writes: `W1123 11:22:33.123456 4711 file.py:8] …`, with the process in it.
 LOGGED = re.compile(r"(?:\[rank\d+\]:)?[VIWEFC]\d{4} \d\d:\d\d:\d\d\.\d+\s+\d+ \S+:\d+\]")
 CLOCK = re.compile(r"(?i)\bsec|\btime|\btook|it/s|img/s|/s\b|\(m?s\)|\d\s?m?s\b|elapsed|\beta\b|memory|throughput|device|cuda|hpu|ipu|warn|\busdt\b")
 
 
 # A number that comes from the clock, as the recorder marks it, with its unit and the name in front of it.
-ELAPSED = re.compile(r"(?i)(?:\b(?:time|took|elapsed|in)\W{0,3})?\u2063[-+\d.e]+(?:\s?(?:m?s|sec(?:ond)?s?|min(?:ute)?s?|\w*/s(?:ec)?)\b)?")
+ELAPSED = re.compile(r"(?i)(?:\b(?:time|took|elapsed|in)\W{0,3})?\u2063[-+\d.e]+(?:\s?(?:m?s(?:/\w+)?|sec(?:ond)?s?|min(?:ute)?s?|\w*/s(?:ec)?)\b)?")
 
 # What tqdm says of the time: `00:02<01:15`, passed and left.
-LEFT = re.compile(r"\d+:\d\d(?::\d\d)?<(?:\?|\d+:\d\d(?::\d\d)?)")
+LEFT = re.compile(r"(?<=\[)\d+:\d\d(?::\d\d)?<(?:\?|\d+:\d\d(?::\d\d)?)")
 
 BYTES = re.compile(r"[\d.]+\s?[KMG]i?B\b")
 

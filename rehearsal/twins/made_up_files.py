@@ -45,6 +45,7 @@ def _weights(path):
 
 
 CONTENTS = {"weights": _weights, "words": _words, "table": _table, "image": _image, "folder": _images}
+TOLD = {"weights": "the model's own weights", "words": "words", "table": f"{COLUMNS} columns of numbers", "image": "an image", "folder": "images"}
 
 
 def _contents(path, printed):

@@ -8,10 +8,12 @@ import pathlib
 import pickle
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from . import images, made_up_files, notebooks
@@ -19,6 +21,8 @@ from . import images, made_up_files, notebooks
 KIT = pathlib.Path(__file__).resolve().parent.parent
 # Images of a folder that is made up, where no number was given.
 IMAGES = 256
+# Seconds in which made-up data has to be found.
+SEARCH = 240
 # As torchrun sets them for one process.
 RANKS = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
 # The end of a program whose communication library PyTorch was built without.
@@ -28,12 +32,12 @@ TRACE = 20
 
 
 class Failed(Exception):
-    """A program ended before it left a record, or with an error. `trace` is the end of what it printed of that, `missing` the arguments that
-    it asks for."""
+    """A program ended before it left a record, or with an error. `printed` is what it printed of that, `trace` the end, `missing` the arguments
+    that it asks for."""
 
     def __init__(self, why, printed="", missing=()):
         super().__init__(why)
-        self.why_not_read = printed
+        self.printed = printed
         self.trace = notebooks.traced(printed).strip().splitlines()[-TRACE:]
         self.missing = list(missing)
 
@@ -154,13 +158,14 @@ class Runner:
             raise Failed(f"{self.told(program)} ended with {_last(err)}{_how_to_install(err)}", err)
         if project is not None:
             _name_places(found, self.root / f"contracts{number}", place, project)
+        found["notes"] += self._made_up()
         found.update(printed=out + "\n" + err, file=record, contracts=self.root / f"contracts{number}", program=str(program))
         return found
 
     def make_up_data(self, program, arguments, machine, batch):
         """Has the original find the shapes of the samples that its training takes, and the files that it reads, for all runs that follow. `batch`: the
         largest batch, or 0; where its training needs its own, that is taken."""
-        self.common["STAND_IN_NO_DATA_BATCH"] = str(batch)
+        self.common["STAND_IN_NO_DATA_BATCH"], self.common["STAND_IN_NO_DATA_UNTIL"] = str(batch), str(time.time() + SEARCH)
         stuck = self._search(program, arguments, machine)
         if stuck and batch:
             self.common["STAND_IN_NO_DATA_BATCH"] = "0"
@@ -173,15 +178,19 @@ class Runner:
     def _search(self, program, arguments, machine):
         """What it was stuck at; None where it found what it looked for, or nothing that it needs."""
         self.no_data.unlink(missing_ok=True)
+        first = None
         while True:
             try:
                 self.run(program, arguments, machine, [], environment={"STAND_IN_NO_DATA_FIND": "1"})
             except Failed as failure:
                 # It ends where it has found them.
                 if not self.no_data.exists():
-                    if self.files.add(failure.why_not_read):
+                    # What is wrong with a file that was made up is not what the program lacks.
+                    first = first or failure
+                    if time.time() < float(self.common["STAND_IN_NO_DATA_UNTIL"]) and self.files.add(failure.printed):
                         continue
-                    raise
+                    tried = f" ({', '.join(self.files.made)} made up did not help)" if self.files.made else ""
+                    raise Failed(f"{first}{tried}", first.printed, first.missing) from None
             if not self.no_data.exists():
                 return None
             found = json.loads(self.no_data.read_text(encoding="utf-8"))
@@ -190,6 +199,13 @@ class Runner:
             if not self.files.add(found["stuck"]["why"]):
                 return found
             self.no_data.unlink()
+
+    def _made_up(self):
+        """What was made up beside samples, for the result."""
+        given = json.loads(self.no_data.read_text(encoding="utf-8"))["arguments"] if self.no_data and self.no_data.exists() else {}
+        told = [f"the file {path} is made up: {made_up_files.TOLD[content]}" for path, content in self.files.made.items()]
+        told += [f"the argument {name} is required, and is {value!r} here" for name, value in given.items()]
+        return [{"kind": "data", "text": text} for text in told]
 
     def instances(self, program, arguments, machine, folders, environments, **options):
         """The record of several processes that train together, one for each environment."""
@@ -221,10 +237,27 @@ class Runner:
             status = ask(server, {"argv": argv, "cwd": str(place), "env": env, "path": path, "out": str(out), "err": str(err)})
             return status, out.read_text(errors="replace"), err.read_text(errors="replace")
         env = {**env, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
+        if self.no_data:
+            return self._start_alone(argv, place, env)
         done = subprocess.run(
             [sys.executable, *argv], cwd=place, env=env, text=True, capture_output=True, errors="replace", timeout=self.timeout,
             stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout, done.stderr
+
+    def _start_alone(self, argv, place, env):
+        """The same for a run that ends where it has found what it looks for: what the program started until then ends with it, and keeps nothing
+        open that somebody waits for."""
+        printed = [place.with_name(f"{place.name}.{name}") for name in ("printed", "errors")]
+        with open(printed[0], "wb") as out, open(printed[1], "wb") as err:
+            run = subprocess.Popen([sys.executable, *argv], cwd=place, env=env, stdout=out, stderr=err, stdin=subprocess.DEVNULL, start_new_session=True)
+            try:
+                status = run.wait(self.timeout)
+            finally:
+                run.kill()
+                if hasattr(os, "killpg"):
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.killpg(run.pid, signal.SIGKILL)
+        return (status, *(file.read_text(encoding="utf-8", errors="replace") for file in printed))
 
 
 def _name_places(record, contracts, place, project):
