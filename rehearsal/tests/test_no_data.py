@@ -4,6 +4,7 @@
 """
 
 import importlib.util
+import os
 import pathlib
 import subprocess
 import sys
@@ -247,10 +248,10 @@ class NoData(unittest.TestCase):
                    "the samples of Photographs are made up")
 
     def test_what_the_program_started_ends_with_the_run(self):
-        started = "import multiprocessing, subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(543)'])\n"
-        self.check(started + PHOTOGRAPHS, "the samples of Photographs are made up")
+        sleeps = f"import time; time.sleep(543.{os.getpid()})"
+        self.check(f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', '{sleeps}'])\n{PHOTOGRAPHS}", "the samples of Photographs are made up")
         running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-        self.assertNotIn("time.sleep(543)", running)
+        self.assertNotIn(f"-c {sleeps}", running)
 
     def test_samples_from_which_nothing_is_learnt_are_not_taken(self):
         done = run(NOTHING_LEARNT)

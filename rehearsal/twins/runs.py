@@ -228,8 +228,8 @@ class Runner:
     def start(self, argv, place, env, path):
         argv = [str(pathlib.Path(argv[0]).resolve()), *argv[1:]]
         server = os.environ.get("STAND_IN_SERVER")
-        # The search for shapes divides its process, and sees what ends it.
-        if server and "STAND_IN_NO_DATA_FIND" not in env:
+        # The search for shapes divides its process, and sees what ends it; what a program started ends with its own.
+        if server and not self.no_data:
             sys.path.append(str(KIT))
             from server import ask
 
